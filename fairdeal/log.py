@@ -1,0 +1,241 @@
+"""The log of a hand: its entries, their chain, who endorsed what, reading and compacting.
+
+Spec section 3. A `Log` computes every hash itself and believes none: `prev` and `seen` are what the
+entries say, `hashes` what they are. Whether a link is right is asked with `link_problem`, by a seat
+and by the verifier alike.
+
+Not here: whose key is whose and what may be said when (`hand`), and files (`files`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from fairdeal import encoding
+from fairdeal.encoding import Shape
+from fairdeal.errors import MalformedError
+from fairdeal.messages import (
+    FORMAT_VERSION,
+    MAX_ENTRIES,
+    Entry,
+    Message,
+    Signed,
+    WireEntry,
+    WireMessage,
+    read_entry,
+    read_signed,
+)
+from fairdeal.signing import verifies
+
+GENESIS: Final = "0" * 64
+
+
+class _Transcript(Shape):
+    entries: Annotated[list[WireEntry], Meta(min_length=1, max_length=MAX_ENTRIES)]
+    fairdeal: Annotated[int, Meta(ge=FORMAT_VERSION, le=FORMAT_VERSION)]
+
+
+_transcripts: Final = msgspec.json.Decoder(_Transcript)
+_entries: Final = msgspec.json.Decoder(WireEntry)
+_messages: Final = msgspec.json.Decoder(WireMessage)
+
+
+class Log:
+    """Entries in order, with the hashes they really have. It only grows."""
+
+    __slots__ = ("entries", "hashes", "message_hashes", "positions")
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self.entries: list[Entry] = []
+        #: entry hashes and message hashes, by position, in hex and in bytes
+        self.hashes: list[str] = []
+        self.message_hashes: list[bytes] = []
+        #: entry hash to position
+        self.positions: dict[str, int] = {}
+        for entry in entries:
+            self.append(entry)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def append(self, entry: Entry) -> None:
+        """Take an entry as it is."""
+        message_hash = entry.message.digest()
+        entry_hash = entry.digest(message_hash).hex()
+        self.positions.setdefault(entry_hash, len(self.entries))
+        self.entries.append(entry)
+        self.hashes.append(entry_hash)
+        self.message_hashes.append(message_hash)
+
+    @property
+    def head(self) -> str:
+        """The hash of the last entry, which pins the whole log; 64 zeros if there is none."""
+        return self.hashes[-1] if self.hashes else GENESIS
+
+    @property
+    def last_at(self) -> int:
+        """The last entry's time in milliseconds since the Unix epoch, 0 if there is none."""
+        return self.entries[-1].at if self.entries else 0
+
+    def position_of(self, seen: str) -> int | None:
+        """Where an entry hash stands; -1 for the genesis, None if it is no entry of this log."""
+        return -1 if seen == GENESIS else self.positions.get(seen)
+
+    def next_entry(self, message: Message, sig: str, at: int) -> Entry:
+        """The entry that appends a message at the time `at` (ms), or at the last time if later."""
+        return Entry(
+            at=max(at, self.last_at), message=message, prev=self.head, seq=len(self), sig=sig
+        )
+
+    def encoded(self) -> bytes:
+        """The transcript: canonical JSON, without white space or a final newline."""
+        inner = b",".join(entry.encoded() for entry in self.entries)
+        return b'{"entries":[%b],"fairdeal":%d}' % (inner, FORMAT_VERSION)
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+
+def read_log(data: bytes) -> Log:
+    """A transcript. Raises MalformedError, naming the place, for anything else."""
+    if len(data) > encoding.MAX_BYTES:
+        raise MalformedError(f"it is larger than {encoding.MAX_BYTES // 2**20} MiB", "the file")
+    try:
+        wire = encoding.shape(data, _transcripts)
+    except MalformedError as error:
+        raise _explained(data, error) from error
+    entries = [read_entry(one, f"$.entries[{place}]") for place, one in enumerate(wire.entries)]
+    log = Log(entries)
+    encoding.strict(data, log.encoded())
+    if entries[0].message.type != "open":
+        raise MalformedError("a log begins with `open`", "$.entries[0].type")
+    return log
+
+
+def _explained(data: bytes, error: MalformedError) -> MalformedError:
+    """Why bytes are no transcript, as plainly as it can be said."""
+    try:
+        value: Any = encoding.parse(data)
+    except MalformedError as syntax:
+        return syntax
+    if not isinstance(value, dict) or "fairdeal" not in value:
+        return MalformedError("it is JSON, but no fairdeal transcript", "$")
+    if value["fairdeal"] != FORMAT_VERSION and isinstance(value["fairdeal"], int):
+        found = f"expected {FORMAT_VERSION}, found {value['fairdeal']}"
+        return MalformedError(f"it is of another version of the format: {found}", "$.fairdeal")
+    if "hands" in value and "entries" not in value:
+        return MalformedError("it is a game's file of several hands, not one hand", "$.hands")
+    if "record" in value:
+        return MalformedError("it is a seat's own record, not a transcript", "$.record")
+    return error
+
+
+def read_one_entry(data: bytes) -> Entry:
+    """One entry as broadcast. Raises MalformedError."""
+    entry = read_entry(_decode(data, _entries), "$")
+    encoding.strict(data, entry.encoded())
+    return entry
+
+
+def read_message(data: bytes) -> Signed:
+    """One signed message as a seat sends it. Raises MalformedError."""
+    signed = read_signed(_decode(data, _messages))
+    encoding.strict(data, signed.encoded())
+    return signed
+
+
+def _decode(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    if len(data) > encoding.MAX_BYTES:
+        raise MalformedError(f"it is larger than {encoding.MAX_BYTES // 2**20} MiB", "the message")
+    try:
+        return encoding.shape(data, decoder)
+    except MalformedError:
+        encoding.check(data)  # a fault of the text itself is the better explanation
+        raise
+
+
+# -- links ---------------------------------------------------------------------------------------
+
+
+def link_problem(entry: Entry, prev: str, seq: int, at: int) -> tuple[str, str, str] | None:
+    """What is wrong with an entry after one with hash `prev`, as number `seq`, not before `at`.
+
+    Returns (code, expected, found), or None.
+    """
+    if entry.prev != prev:
+        return "chain-prev", prev, entry.prev
+    if entry.seq != seq:
+        return "chain-seq", str(seq), str(entry.seq)
+    if entry.at < at:
+        return "chain-time", f"at least {at}", str(entry.at)
+    return None
+
+
+def runs(log: Log) -> list[int]:
+    """For each entry, the first entry of the unbroken chain it is in (0 in a sound log)."""
+    roots: list[int] = []
+    for place, entry in enumerate(log.entries):
+        joined = place and entry.prev == log.hashes[place - 1]
+        roots.append(roots[-1] if joined else place)
+    return roots
+
+
+# -- signatures and what they endorse ------------------------------------------------------------
+
+
+class Marks:
+    """Which entries are whose word, given the key that each entry should be signed with.
+
+    `valid[i]`: its own signature verifies; None if it has none. `authentic[i]`: it is its author's
+    word, by its own signature or, if it has none, by a later one of the same key that endorses it.
+    `vouched[i]`: the server's key endorses its place and time.
+    """
+
+    __slots__ = ("authentic", "roots", "valid", "vouched")
+
+    def __init__(self, log: Log, keys: Sequence[bytes], server: bytes) -> None:
+        self.roots = runs(log)
+        self.valid = [
+            None if entry.sig is None else verifies(key, digest, bytes.fromhex(entry.sig))
+            for entry, key, digest in zip(log.entries, keys, log.message_hashes, strict=True)
+        ]
+        self.authentic = [valid is True for valid in self.valid]
+        self.vouched = [False] * len(log)
+        self._endorse(log, keys, server)
+
+    def _endorse(self, log: Log, keys: Sequence[bytes], server: bytes) -> None:
+        """Backwards, so that each entry sees what later signatures reach."""
+        reach: dict[tuple[bytes, int], int] = {}
+        for place in range(len(log) - 1, -1, -1):
+            root = self.roots[place]
+            self.vouched[place] = reach.get((server, root), -1) >= place
+            if self.valid[place] is None:
+                self.authentic[place] = reach.get((keys[place], root), -1) >= place
+            if self.valid[place]:
+                seen = log.positions.get(log.entries[place].message.seen, -1)
+                if 0 <= seen < place:
+                    key = (keys[place], self.roots[seen])
+                    reach[key] = max(reach.get(key, -1), seen)
+
+
+def compacted(log: Log, keys: Sequence[bytes]) -> Log:
+    """The same log without the signatures that a later one of the same key covers.
+
+    `keys` are those the entries are signed with, by position. The caller has verified the log: what
+    is stripped can never be checked again.
+    """
+    kept: list[Entry] = []
+    reach: dict[bytes, int] = {}
+    for place in range(len(log) - 1, -1, -1):
+        entry, key = log.entries[place], keys[place]
+        if reach.get(key, -1) >= place:
+            entry = Entry(entry.at, entry.message, entry.prev, entry.seq, None)
+        else:
+            seen = log.positions.get(entry.message.seen, -1)
+            reach[key] = max(reach.get(key, -1), seen)
+        kept.append(entry)
+    return Log(reversed(kept))

@@ -1,0 +1,434 @@
+"""What is said: one frozen type per message body, the message around it, the entry around that.
+
+The members and their JSON are spec section 4.2, exact to the byte. A value of these types has the
+right shape and ranges; whether it may be said now is `hand`'s business, whether it is true
+`verify`'s. No type here has a field for a secret, except where the protocol discloses one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from typing import Annotated, Any, Final, Literal, Union
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from fairdeal.encoding import (
+    MAX_INT,
+    Shape,
+    encode,
+    frame,
+    shape,
+    shape_error,
+    tagged_hash,
+    u64,
+)
+from fairdeal.errors import MalformedError
+from fairdeal.games import Rules
+
+#: the version of the transcript format, as `"fairdeal": 1`
+FORMAT_VERSION: Final = 1
+#: the revision of spec/protocol.md that this code implements; a test holds the two together
+SPEC_VERSION: Final = "1.0.0"
+MAX_ENTRIES: Final = 4096
+MAX_SEATS: Final = 10
+
+Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+Hex64 = Annotated[str, Meta(pattern=r"^[0-9a-f]{128}\Z")]
+Sealed = Annotated[str, Meta(pattern=r"^(?:[0-9a-f]{2}){1,8192}\Z")]
+Int = Annotated[int, Meta(ge=-MAX_INT, le=MAX_INT)]
+Count = Annotated[int, Meta(ge=0, le=MAX_INT)]
+Positive = Annotated[int, Meta(ge=1, le=MAX_INT)]
+SeatNumber = Annotated[int, Meta(ge=0, lt=MAX_SEATS)]
+Text = Annotated[str, Meta(min_length=1, max_length=64)]
+Code = Annotated[str, Meta(min_length=1, max_length=8)]
+Codes = Annotated[tuple[Code, ...], Meta(max_length=1024)]
+Party = Annotated[str, Meta(pattern=r"^(?:server|house|seat/[0-9])\Z")]
+PolicyName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,31}/[0-9]{1,4}\Z")]
+
+
+# -- parts ---------------------------------------------------------------------------------------
+
+
+class Deck(Shape):
+    """Either `packs` and `removed`, or `cards`; `hand` turns it into the codes."""
+
+    cards: Codes | UnsetType = UNSET
+    packs: Annotated[int, Meta(ge=1, le=8)] | UnsetType = UNSET
+    removed: Annotated[tuple[Code, ...], Meta(max_length=51)] | UnsetType = UNSET
+
+
+class Person(Shape, tag_field="kind", tag="person"):
+    """A seat with a key of its own."""
+
+    key: Hex32
+    name: Text
+
+
+class Bot(Shape, tag_field="kind", tag="bot"):
+    """A seat the server plays, by a policy."""
+
+    key: Hex32
+    name: Text
+    policy: PolicyName
+
+
+class Clock(Shape):
+    """Milliseconds: free for every decision, and then from a reserve for the hand."""
+
+    grace_ms: Count
+    reserve_ms: Count
+
+
+class Cards(Shape):
+    """An opening: the cards and the 32-byte salt of their commitment."""
+
+    cards: Codes
+    salt: Hex32
+
+
+class Share(Shape):
+    """What a seat gets: a commitment, and for a person the cards and salt in a box."""
+
+    commitment: Hex32
+    sealed: Sealed | UnsetType = UNSET
+
+
+class Result(Shape):
+    """How the game ended. `places` by seat from 1, equal ones alike; `left` come last."""
+
+    left: Annotated[tuple[SeatNumber, ...], Meta(max_length=MAX_SEATS)]
+    places: Annotated[tuple[Positive, ...], Meta(max_length=MAX_SEATS)]
+    winners: Annotated[tuple[SeatNumber, ...], Meta(max_length=MAX_SEATS)]
+
+
+Seats = Annotated[tuple[Union[Person, Bot], ...], Meta(min_length=2, max_length=MAX_SEATS)]
+Shares = Annotated[tuple[Share, ...], Meta(max_length=MAX_SEATS)]
+Openings = Annotated[tuple[Cards, ...], Meta(max_length=MAX_SEATS)]
+Scores = Annotated[tuple[Int, ...], Meta(max_length=MAX_SEATS)]
+Seeds = Annotated[dict[Party, Hex64], Meta(max_length=MAX_SEATS + 1)]
+
+# -- bodies --------------------------------------------------------------------------------------
+
+
+class Open(Shape):
+    """The table, the terms and the keys of one hand."""
+
+    attempt: Positive
+    clock: Clock | None
+    deck: Deck
+    game: Text
+    hand: Positive
+    hand_key: Hex32
+    house: bool
+    previous: Hex32 | None
+    rules: Rules
+    scores: Scores
+    seats: Seats
+    server_key: Hex32
+    substitute: PolicyName
+    table: Text
+
+
+class Commit(Shape):
+    """A shuffler's commitment to its seed; a person's also brings its hand key."""
+
+    commitment: Hex32
+    hand_key: Hex32 | UnsetType = UNSET
+
+
+class Reveal(Shape):
+    """A person's seed, sealed to the server's hand key."""
+
+    sealed: Sealed
+
+
+class Deal(Shape):
+    """What each seat is dealt."""
+
+    hands: Shares
+
+
+class Pass(Shape):
+    """The cards a seat passes."""
+
+    commitment: Hex32
+    sealed: Sealed | UnsetType = UNSET
+
+
+class Exchange(Shape):
+    """What each seat receives."""
+
+    hands: Shares
+
+
+class Play(Shape):
+    """A card."""
+
+    card: Code
+
+
+class Choose(Shape):
+    """What the seat that shot the moon does with it."""
+
+    moon: Literal["add", "subtract"]
+
+
+class Close(Shape):
+    """Everything is opened, and the hand counted."""
+
+    deals: Openings
+    exchanges: Openings
+    passes: Openings
+    points: Scores
+    result: Result | None
+    scores: Scores
+    seeds: Seeds
+
+
+class Ack(Shape):
+    """A person has seen the close."""
+
+
+class Replace(Shape):
+    """A bot plays the seat to the end of the game."""
+
+    reason: Literal["left", "expelled", "unresponsive"]
+    seat: SeatNumber
+
+
+class Dispute(Shape):
+    """A person discloses its private hand key, to show a box it could not use."""
+
+    hand_key: Hex32
+
+
+VoidReason = Literal["no-reveal", "bad-reveal", "bad-pass", "dispute", "left", "operator"]
+
+
+class Void(Shape):
+    """The attempt is over; the server discloses its private hand key and the seeds it knows."""
+
+    hand_key: Hex32
+    reason: VoidReason
+    seat: SeatNumber | None
+    seeds: Seeds
+
+
+Body = Union[
+    Open, Commit, Reveal, Deal, Pass, Exchange, Play, Choose, Close, Ack, Replace, Dispute, Void
+]
+
+#: every message type, in the order of a hand
+BODIES: Final[dict[str, type[Body]]] = {
+    "open": Open,
+    "commit": Commit,
+    "reveal": Reveal,
+    "deal": Deal,
+    "pass": Pass,
+    "exchange": Exchange,
+    "play": Play,
+    "choose": Choose,
+    "close": Close,
+    "ack": Ack,
+    "replace": Replace,
+    "dispute": Dispute,
+    "void": Void,
+}
+_DECODERS: Final[dict[str, msgspec.json.Decoder[Any]]] = {
+    name: msgspec.json.Decoder(body) for name, body in BODIES.items()
+}
+_TYPE_OF: Final[dict[type, str]] = {body: name for name, body in BODIES.items()}
+
+# -- message and entry ---------------------------------------------------------------------------
+
+
+class Message(Struct, frozen=True):
+    """What its author says: `by`, `type`, `seen`, `body` (spec section 3.1)."""
+
+    body: Body
+    by: str
+    seen: str
+    type: str
+
+    def encoded(self) -> bytes:
+        """Its canonical JSON, which is what is hashed."""
+        return b'{"body":%b,"by":"%b","seen":"%b","type":"%b"}' % (
+            encode(self.body),
+            self.by.encode(),
+            self.seen.encode(),
+            self.type.encode(),
+        )
+
+    def digest(self) -> bytes:
+        """`message_hash`, 32 bytes."""
+        return tagged_hash("fairdeal/v1/message", self.encoded())
+
+
+def message(by: str, seen: str, body: Body) -> Message:
+    """The message of a body; its `type` follows from the body's."""
+    return Message(body=body, by=by, seen=seen, type=_TYPE_OF[type(body)])
+
+
+class Signed(Struct, frozen=True):
+    """A message on its way to the server: with its author's signature, 128 hex digits."""
+
+    message: Message
+    sig: str
+
+    def encoded(self) -> bytes:
+        """Its canonical JSON, as sent."""
+        inner = self.message.encoded()
+        tail = b',"sig":"%b","type"' % self.sig.encode()
+        head, _, kind = inner.rpartition(b',"type"')
+        return head + tail + kind
+
+
+class Entry(Struct, frozen=True):
+    """A message with its place in the log, which the server gave it (spec section 3.1)."""
+
+    at: int
+    message: Message
+    prev: str
+    seq: int
+    sig: str | None
+
+    def encoded(self) -> bytes:
+        """Its canonical JSON."""
+        m = self.message
+        sig = b"" if self.sig is None else b'"sig":"%b",' % self.sig.encode()
+        return (
+            b'{"at":%d,"body":%b,"by":"%b","prev":"%b","seen":"%b","seq":%d,%b"type":"%b"}'
+            % (
+                self.at,
+                encode(m.body),
+                m.by.encode(),
+                self.prev.encode(),
+                m.seen.encode(),
+                self.seq,
+                sig,
+                m.type.encode(),
+            )
+        )
+
+    def digest(self, message_hash: bytes) -> bytes:
+        """`entry_hash`, 32 bytes: signatures are not under it."""
+        return entry_hash(self.seq, bytes.fromhex(self.prev), self.at, message_hash)
+
+
+_ENTRY_HEAD: Final = frame("fairdeal/v1/entry")
+_EIGHT: Final = (8).to_bytes(4, "big")
+_THIRTY_TWO: Final = (32).to_bytes(4, "big")
+
+
+def entry_hash(seq: int, prev: bytes, at: int, message_hash: bytes) -> bytes:
+    """`H("fairdeal/v1/entry", u64(seq), prev, u64(at), message_hash)`, its frame written out."""
+    framed = b"".join(
+        (
+            *(_ENTRY_HEAD, _EIGHT, u64(seq), _THIRTY_TWO, prev),
+            *(_EIGHT, u64(at), _THIRTY_TWO, message_hash),
+        )
+    )
+    return hashlib.sha256(framed).digest()
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+_Digits64 = Annotated[str, Meta(min_length=64, max_length=64)]
+_Digits128 = Annotated[str, Meta(min_length=128, max_length=128)]
+_Type = Annotated[str, Meta(max_length=16)]
+
+
+class WireEntry(Shape, kw_only=True):
+    """An entry as JSON has it, its body not yet looked into."""
+
+    at: Count
+    body: msgspec.Raw
+    by: Party
+    prev: _Digits64
+    seen: _Digits64
+    seq: Count
+    sig: _Digits128 | UnsetType = UNSET
+    type: _Type
+
+
+class WireMessage(Shape):
+    """A signed message as JSON has it, its body not yet looked into."""
+
+    body: msgspec.Raw
+    by: Party
+    seen: _Digits64
+    sig: _Digits128
+    type: _Type
+
+
+def read_entry(wire: WireEntry, place: str) -> Entry:
+    """The entry of a wire entry. Raises MalformedError under `place`."""
+    sig = None if wire.sig is UNSET else wire.sig
+    said = _read_message(wire, place)
+    _require_hex(wire.prev + wire.seen + (sig or ""), f"{place}: prev, seen or sig")
+    return Entry(at=wire.at, message=said, prev=wire.prev, seq=wire.seq, sig=sig)
+
+
+def read_signed(wire: WireMessage, place: str = "$") -> Signed:
+    """The signed message of a wire message. Raises MalformedError under `place`."""
+    said = _read_message(wire, place)
+    _require_hex(wire.seen + wire.sig, f"{place}: seen or sig")
+    return Signed(message=said, sig=wire.sig)
+
+
+def _read_message(wire: WireEntry | WireMessage, place: str) -> Message:
+    decoder = _DECODERS.get(wire.type)
+    if decoder is None:
+        raise MalformedError(f"unknown type {ascii(wire.type)}", f"{place}.type")
+    body = shape(wire.body, decoder, f"{place}.body")
+    if wire.type == "open":
+        _require_text(body, f"{place}.body")
+    return Message(body=body, by=wire.by, seen=wire.seen, type=wire.type)
+
+
+def _require_hex(text: str, place: str) -> None:
+    try:
+        clean = bytes.fromhex(text).hex() == text
+    except ValueError:
+        clean = False
+    if not clean:
+        raise MalformedError("expected lower-case hexadecimal digits", place)
+
+
+# -- text that people chose ----------------------------------------------------------------------
+
+#: control, bidirectional, zero-width and tag characters (spec section 3.5)
+_REFUSED_TEXT: Final = re.compile(
+    "[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def text_problem(text: str) -> str | None:
+    """Why people's text is refused, or None: 1 to 64 code points, none of them invisible."""
+    if not 1 <= len(text) <= 64:
+        return f"a text is 1 to 64 code points, not {len(text)}"
+    match = _REFUSED_TEXT.search(text)
+    if match is None:
+        return None
+    code = ord(match[0])
+    return f"a text holds U+{code:04X} ({unicodedata.name(match[0], 'a control character')})"
+
+
+def _require_text(body: Open, place: str) -> None:
+    texts = {".table": body.table, ".game": body.game}
+    texts |= {f".seats[{seat}].name": one.name for seat, one in enumerate(body.seats)}
+    for where, text in texts.items():
+        if problem := text_problem(text):
+            raise MalformedError(problem, place + where)
+
+
+def convert(value: Any, kind: type[Any], place: str = "$") -> Any:
+    """A value of one of these types from plain Python values. Raises MalformedError."""
+    try:
+        return msgspec.convert(value, kind, strict=True)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise shape_error(error, place) from error

@@ -1,0 +1,93 @@
+"""What a seat remembers of one hand (spec section 3.4): its store, and its evidence afterwards.
+
+The record holds the seat's secrets of this hand: keep the file to yourself. It never holds the
+signing key. `Seat` writes it before it sends anything; the verifier reads it for `--mine`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from fairdeal import encoding
+from fairdeal.encoding import Shape
+from fairdeal.errors import MalformedError
+from fairdeal.messages import (
+    FORMAT_VERSION,
+    Cards,
+    Count,
+    Hex32,
+    Hex64,
+    SeatNumber,
+    Signed,
+    WireMessage,
+    read_signed,
+)
+
+
+class Head(Shape):
+    """The last entry a seat had seen: its number and its hash."""
+
+    hash: Hex32
+    seq: Count
+
+
+class Record(Shape):
+    """One seat's memory of one hand. Its `repr` hides what is secret."""
+
+    dealt: Cards | None
+    hand: Hex32
+    hand_key: Hex32
+    head: Head
+    key: Hex32
+    passed: Cards | None
+    received: Cards | None
+    seat: SeatNumber
+    seed: Hex64
+    sent: Annotated[tuple[msgspec.Raw, ...], Meta(max_length=256)]
+
+    def __repr__(self) -> str:
+        return f"Record(hand={self.hand}, seat={self.seat})"
+
+    def messages(self) -> tuple[Signed, ...]:
+        """Everything the seat has signed in this hand. Raises MalformedError."""
+        return tuple(
+            read_signed(encoding.shape(raw, _message), f"$.record.sent[{place}]")
+            for place, raw in enumerate(self.sent)
+        )
+
+
+class _File(Shape):
+    fairdeal: Annotated[int, Meta(ge=FORMAT_VERSION, le=FORMAT_VERSION)]
+    record: Record
+
+
+_message: Final[msgspec.json.Decoder[WireMessage]] = msgspec.json.Decoder(WireMessage)
+_file: Final = msgspec.json.Decoder(_File)
+
+
+def read_record(data: bytes) -> Record:
+    """A seat's record. Raises MalformedError, naming the place, for anything else."""
+    encoding.check(data)
+    try:
+        record = encoding.shape(data, _file).record
+    except MalformedError as error:
+        raise _explained(data, error) from error
+    record.messages()
+    return record
+
+
+def _explained(data: bytes, error: MalformedError) -> MalformedError:
+    value: Any = encoding.parse(data)
+    if isinstance(value, dict) and "entries" in value:
+        return MalformedError("it is a transcript, not a seat's own record", "$.entries")
+    if not isinstance(value, dict) or "record" not in value:
+        return MalformedError("it is JSON, but no seat's record", "$")
+    return error
+
+
+def write_record(record: Record) -> bytes:
+    """The record's JSON."""
+    return encoding.encode(_File(fairdeal=FORMAT_VERSION, record=record))
