@@ -58,4 +58,7 @@ def canonical(cards: Iterable[str], deck: Sequence[str]) -> tuple[str, ...]:
 
 def contains(deck: Iterable[str], cards: Iterable[str]) -> bool:
     """Whether `cards` can be taken out of `deck`, counting cards that it holds more than once."""
-    return Counter(cards) <= Counter(deck)
+    wanted = tuple(cards)
+    if len(set(wanted)) == len(wanted):
+        return set(wanted).issubset(deck)
+    return Counter(wanted) <= Counter(deck)

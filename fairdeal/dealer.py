@@ -27,7 +27,7 @@ from fairdeal.errors import LocalProtocolError, RemoteProtocolError
 from fairdeal.games import DealRules, Rules
 from fairdeal.games.base import Policy, View
 from fairdeal.games.policies import POLICIES
-from fairdeal.hand import SEATS, SERVER, Deviation, Fault, Hand, Phase, seat_number
+from fairdeal.hand import SEATS, SERVER, Deviation, Fault, Hand, Judgement, Phase, seat_number
 from fairdeal.log import Log, read_log, read_message
 from fairdeal.messages import (
     FORMAT_VERSION,
@@ -196,12 +196,12 @@ class Dealer:
             raise RemoteProtocolError("signature-invalid", f"{said.by}: its signature is wrong")
         if digest in self.log.message_hashes:
             return []
-        deviations = self.hand.judge(said, digest, self.log.position_of(said.seen))
-        if deviations:
-            raise _refusal(deviations[0], said.by)
+        judged = self.hand.judge(said, digest, self.log.position_of(said.seen))
+        if judged.deviations:
+            raise _refusal(judged.deviations[0], said.by)
         self._refuse_privately(said.by, said.body)
         first = len(self.log)
-        self._take(self.log.next_entry(said, signed.sig, at), digest)
+        self._take(self.log.next_entry(said, signed.sig, at), judged)
         self._advance(at)
         return self.log.entries[first:]
 
@@ -264,7 +264,9 @@ class Dealer:
             table=opened.table,
             game=opened.game,
             seats=tuple(
-                bot(one.name, opened.substitute) if seat in gone and isinstance(one, Person) else one
+                bot(one.name, opened.substitute)
+                if seat in gone and isinstance(one, Person)
+                else one
                 for seat, one in enumerate(opened.seats)
             ),
             rules=opened.rules,
@@ -289,26 +291,24 @@ class Dealer:
         """Say something under the server's key."""
         said = message(by, self.log.head, body)
         digest = said.digest()
-        deviations = self.hand.judge(said, digest, len(self.log) - 1)
-        if deviations:
-            one = deviations[0]
+        judged = self.hand.judge(said, digest, len(self.log) - 1)
+        if judged.deviations:
+            one = judged.deviations[0]
             raise LocalProtocolError(f"{one.code}: expected {one.expected}, not {one.found}")
         sig = self._key.sign(digest).hex()
-        self._take(self.log.next_entry(said, sig, at), digest)
+        self._take(self.log.next_entry(said, sig, at), judged)
 
-    def _take(self, entry: Entry, digest: bytes) -> None:
-        said = entry.message
-        seen = self.log.position_of(said.seen)
+    def _take(self, entry: Entry, judged: Judgement) -> None:
         self.log.append(entry)
-        self.hand.take(said, digest, seen)
-        self._learn(said.by, said.body)
+        self.hand.take(judged)
+        self._learn(entry.message.by, entry.message.body)
 
     def _restore(self, entry: Entry) -> None:
         """Take an entry from the store, with every check that its first taking had."""
         said = entry.message
-        digest = said.digest()
+        judged = self.hand.judge(said, said.digest(), self.log.position_of(said.seen))
         at_place = entry.prev == self.log.head and entry.seq == len(self.log)
-        if not at_place or self.hand.judge(said, digest, self.log.position_of(said.seen)):
+        if not at_place or judged.deviations:
             raise LocalProtocolError(f"entry {len(self.log)} of the stored log is not sound")
         by_server = said.by not in self.hand.persons
         if isinstance(said.body, Open):
@@ -317,7 +317,7 @@ class Dealer:
                 raise LocalProtocolError("the stored log was opened with other keys")
         elif by_server and isinstance(said.body, Pass | Play | Choose):
             self._decide(said.by, said.type)  # it draws the words that it drew the first time
-        self._take(entry, digest)
+        self._take(entry, judged)
 
     def _learn(self, by: str, body: Body) -> None:
         """What the server alone knows once an entry is on the log."""
@@ -328,7 +328,9 @@ class Dealer:
             if seed is not None:
                 self._seeds[by] = seed
         elif isinstance(body, Deal):
-            self._cards = {by: list(hand) for by, hand in zip(SEATS, self._dealt_hands(), strict=False)}
+            self._cards = {
+                by: list(hand) for by, hand in zip(SEATS, self._dealt_hands(), strict=False)
+            }
         elif isinstance(body, Pass) and body.sealed is not UNSET:
             passed = self._opened_pass(by, body)
             if passed is not None:
@@ -410,9 +412,7 @@ class Dealer:
         if complaint:
             self.void(complaint[0], seat_number(complaint[1]), at)
         while not self.hand.ended:
-            mine = sorted(
-                (by, kind) for kind, by in self.hand.due() if by not in self.hand.persons
-            )
+            mine = sorted((by, kind) for kind, by in self.hand.due() if by not in self.hand.persons)
             if self.hand.phase is Phase.PLAY:
                 mine = [(by, kind) for by, kind in mine if self._leads(by)]
             if not mine:
@@ -459,7 +459,10 @@ class Dealer:
     def _received(self) -> dict[str, tuple[str, ...]]:
         """What each seat receives, in canonical order."""
         seats, offset = len(self.hand.seats), self.hand.pass_offset
-        return {SEATS[(giver + offset) % seats]: self._passed[SEATS[giver]].cards for giver in range(seats)}
+        return {
+            SEATS[(giver + offset) % seats]: self._passed[SEATS[giver]].cards
+            for giver in range(seats)
+        }
 
     def _salt(self, kind: str, by: str) -> str:
         salts = {"deal": self._secret.salts.deal, "exchange": self._secret.salts.exchange,
@@ -526,7 +529,8 @@ class Dealer:
             else (),
             passes=tuple(self._passed[by] for by in hand.seats) if exchanged else (),
             points=points,
-            result=outcome and Result(left=outcome.left, places=outcome.places, winners=outcome.winners),
+            result=outcome
+            and Result(left=outcome.left, places=outcome.places, winners=outcome.winners),
             scores=scores,
             seeds={by: self._seeds[by].hex() for by in hand.shufflers},
         )
@@ -535,7 +539,10 @@ class Dealer:
         for text in (terms.table, terms.game, *(one.name for one in terms.seats)):
             if problem := text_problem(text):
                 raise LocalProtocolError(problem)
-        for name in (terms.substitute, *(one.policy for one in terms.seats if isinstance(one, Bot))):
+        for name in (
+            terms.substitute,
+            *(one.policy for one in terms.seats if isinstance(one, Bot)),
+        ):
             if name not in self._policies:
                 raise LocalProtocolError(f"no policy {name} is registered")
         key = self._key.public.hex()

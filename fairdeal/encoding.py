@@ -231,19 +231,19 @@ def shape_error(error: Exception, place: str) -> MalformedError:
     return MalformedError(problem.encode("unicode_escape").decode().strip()[:200], where)
 
 
-def strict(data: bytes, encoded: bytes) -> None:
-    """Check the text `data`, given the canonical encoding of what was decoded from it.
+def strict(data: bytes, solid_length: int) -> None:
+    """Check the text `data`, given how long the canonical form of what it decodes to is.
 
     Without a backslash in it, a text differs from its canonical form only by white space, member
     order, repeated members and `-0`. The last two change its length without blanks, the first two
     do not: so equal lengths prove it strict, and only the others need the slow pass.
     """
-    if b"\\" in data or _solid(data) != _solid(encoded):
+    if b"\\" in data or solid(data) != solid_length:
         check(data)
 
 
-def _solid(data: bytes) -> int:
-    """The length without blanks, inside strings or out."""
+def solid(data: bytes) -> int:
+    """The length of a text without blanks, inside strings or out."""
     return len(data.translate(None, _BLANKS))
 
 
@@ -256,7 +256,7 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     except MalformedError:
         check(data)  # a fault of the text itself is the better explanation
         raise
-    strict(data, encode(value))
+    strict(data, solid(encode(value)))
     return value
 
 
@@ -291,11 +291,11 @@ def _hex_problem(text: str, size: int) -> str:
 def frame(tag: str, *fields: bytes | str) -> bytes:
     """`u8(len tag) ‖ tag ‖ u32(len f1) ‖ f1 ‖ …`: an injective encoding of a tag and its fields."""
     raw_tag = tag.encode()
-    parts = [len(raw_tag).to_bytes(1, "big"), raw_tag]
+    framed = len(raw_tag).to_bytes(1, "big") + raw_tag
     for field in fields:
         raw = field.encode() if isinstance(field, str) else field
-        parts += (len(raw).to_bytes(4, "big"), raw)
-    return b"".join(parts)
+        framed += len(raw).to_bytes(4, "big") + raw
+    return framed
 
 
 def tagged_hash(tag: str, *fields: bytes | str) -> bytes:

@@ -206,7 +206,9 @@ def finding(
     attribution = attribution or ("proven" if culprit else "unattributed")
     sentence = text.format(by=by)
     if code not in REMARKS and check != 1:
-        sentence += f"; the proof is the signature of {culprit}" if culprit else _NOBODY[attribution]
+        sentence += (
+            f"; the proof is the signature of {culprit}" if culprit else _NOBODY[attribution]
+        )
     return Finding(
         attribution=attribution,
         check=check,

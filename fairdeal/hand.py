@@ -61,6 +61,7 @@ def seat_number(by: str) -> int | None:
 
 
 SEATS = tuple(f"seat/{seat}" for seat in range(10))
+_ALONE = tuple(frozenset((name,)) for name in SEATS)
 _NUMBERS = {name: seat for seat, name in enumerate(SEATS)}
 
 
@@ -99,6 +100,22 @@ class Deviation(NamedTuple):
     other: int | None = None
 
 
+Slot = tuple[str, str, str, str]
+
+
+class Judgement(NamedTuple):
+    """A message judged where it would stand next; `Hand.take` applies it there.
+
+    `follows`: it can be applied. `slots`: under what it may be said once.
+    """
+
+    message: Message
+    digest: bytes
+    deviations: tuple[Deviation, ...]
+    follows: bool
+    slots: tuple[Slot, ...]
+
+
 class Step(NamedTuple):
     """What is for persons to say over one entry."""
 
@@ -125,6 +142,8 @@ class Hand:
         #: who disputes, and in which entry
         self.disputed: str | None = None
         self.dispute: int | None = None
+        #: all seats, as written in `by`, and all shufflers in order
+        self.seats: tuple[str, ...] = ()
         self.shufflers: tuple[str, ...] = ()
         self.persons: set[str] = set()
         #: bots of `open`, or of `deal`, that must speak first and in order
@@ -139,8 +158,9 @@ class Hand:
         self.end: int | None = None
         self.before_void: Phase | None = None
         self.play: Play | None = None
-        #: (entry, by, card) of each play
+        #: (entry, by, card) of each play, and who played each card
         self.plays: list[tuple[int, str, str]] = []
+        self.players: dict[str, list[str]] = {}
         self.moon: Moon | None = None
         self.choice: int | None = None
         self.replaced: dict[str, int] = {}
@@ -148,8 +168,9 @@ class Hand:
         #: the last entry whose place or author was wrong; persons' messages over a log that held
         #: one already are not held against them: an honest seat says nothing there
         self.astray: int | None = None
-        self._said: dict[tuple[str, ...], int] = {}
+        self._said: dict[Slot, int] = {}
         self._digests: list[bytes] = []
+        self._keys: dict[str, bytes] = {}
 
     # -- questions --
 
@@ -159,19 +180,13 @@ class Hand:
         return self.phase in (Phase.CLOSED, Phase.VOIDED)
 
     @property
-    def seats(self) -> tuple[str, ...]:
-        """All seats, as written in `by`."""
-        return SEATS[: len(self.terms.seats)]
-
-    @property
     def pass_offset(self) -> int:
         """How many seats to the left this hand's pass goes; 0: nothing is passed."""
         return self.game.pass_offset(self.terms.hand)
 
     def key_of(self, by: str) -> bytes:
         """The public key that signs for `by` now."""
-        return bytes.fromhex(self.terms.seats[_NUMBERS[by]].key if by in self.persons
-                             else self.terms.server_key)  # fmt: skip
+        return self._keys[by] if by in self.persons else self._keys[SERVER]
 
     def party_of(self, by: str) -> str:
         """Who answers for `by` now: a person's seat itself, else the server."""
@@ -188,49 +203,41 @@ class Hand:
 
     # -- judging --
 
-    def judge(self, message: Message, digest: bytes, seen: int | None) -> list[Deviation]:
+    def judge(self, message: Message, digest: bytes, seen: int | None) -> Judgement:
         """What deviates if `message` (with hash `digest`) stands next. Changes nothing.
 
         `seen` is where the entry it saw stands: -1 for the genesis, None if not on this log.
         """
-        second = self._second(message, digest, seen)
-        if second is not None:
-            return [second]
-        rule = TABLE[message.type]
-        fits = self.phase in rule.phases and message.by in rule.authors(self)
-        if message.by in self.persons:
+        by, kind = message.by, message.type
+        rule = TABLE[kind]
+        person = by in self.persons
+        signer = by if person else SERVER
+        slots: tuple[Slot, ...] = ((signer, by, kind, message.seen),)
+        once = (_ONCE_PERSON if person else _ONCE_SERVER).get(kind)
+        if once and seen is not None:  # what saw another log may be of another hand
+            slots = (*slots, (signer, by, once, ""))
+        for slot in slots:
+            if slot in self._said:
+                return self._second(message, digest, self._said[slot])
+        fits = self.phase in rule.phases and by in rule.authors(self)
+        if person:
             misplaced = self._person_misplaced(fits, message, seen)
         else:
             misplaced = self._server_misplaced(fits, message, seen)
-        body = list(rule.body(self, message)) if fits else []
-        return body if misplaced is None else [misplaced, *body]
+        found = tuple(rule.body(self, message)) if fits else ()
+        if misplaced is not None:
+            found = (misplaced, *found)
+        return Judgement(message, digest, found, fits or self._skips(message), slots)
 
-    def _second(self, message: Message, digest: bytes, seen: int | None) -> Deviation | None:
-        """A message said before, or one that cannot be true beside an earlier one.
-
-        Two that saw different entries contradict each other only within one hand: what saw an entry
-        of another log may be of another hand.
-        """
-        said, once = self._identity(message)
-        other = self._said.get(said)
-        if other is None:
-            other = self._said.get(once) if once and seen is not None else None
-        if other is None:
-            return None
+    def _second(self, message: Message, digest: bytes, other: int) -> Judgement:
+        """A message said before, or one that cannot be true beside entry `other`."""
         if self._digests[other] == digest:
-            return Deviation("repeated", Fault.PLACE, "each message once", f"entry {other}", other)
-        return Deviation("equivocation", Fault.AUTHOR, f"one {message.type} by {message.by} there",
-                         f"another than entry {other}", other)  # fmt: skip
-
-    def _identity(self, message: Message) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-        """Under what a message may be said once: over what it saw, and in some cases at all."""
-        signer = self.party_of(message.by)
-        family = _ONCE_SERVER if signer == SERVER else _ONCE_PERSON
-        once = family.get(message.type)
-        return (
-            (signer, message.by, message.type, message.seen),
-            (signer, message.by, once) if once else None,
-        )
+            one = Deviation("repeated", Fault.PLACE, "each message once", f"entry {other}", other)
+        else:
+            expected = f"one {message.type} by {message.by} there"
+            found = f"another than entry {other}"
+            one = Deviation("equivocation", Fault.AUTHOR, expected, found, other)
+        return Judgement(message, digest, (one,), follows=False, slots=())
 
     def _person_misplaced(self, fits: bool, message: Message, seen: int | None) -> Deviation | None:
         if seen is None:
@@ -257,7 +264,11 @@ class Hand:
             return Deviation("seen-not-previous", Fault.PLACE, f"entry {self.size - 1}", found)
         if fits:
             return None
-        return self._wrong(message, seen) if self.astray is None else self._displaced(message, Fault.NOBODY)
+        return (
+            self._wrong(message, seen)
+            if self.astray is None
+            else self._displaced(message, Fault.NOBODY)
+        )
 
     def _wrong(self, message: Message, seen: int) -> Deviation:
         """It was wrong where its author saw the log."""
@@ -286,32 +297,25 @@ class Hand:
 
     # -- taking --
 
-    def take(
-        self, message: Message, digest: bytes, seen: int | None, deviations: Sequence[Deviation] = ()
-    ) -> None:
-        """Apply the next entry, which `judge` found to have these deviations.
+    def take(self, judged: Judgement) -> None:
+        """Apply the next entry as it was just judged.
 
-        What stands out of place is applied if the phase and its author allow it.
+        What stands out of place is applied too, if the phase and its author allow it.
         """
         place = self.size
-        codes = {one.code for one in deviations} if deviations else ()
         self.size += 1
-        self._digests.append(digest)
-        if codes and not _ASTRAY.isdisjoint(codes):
+        self._digests.append(judged.digest)
+        if any(one.code in _ASTRAY for one in judged.deviations):
             self.astray = place
-        if "repeated" in codes or "equivocation" in codes:
-            return
-        said, once = self._identity(message)
-        self._said.setdefault(said, place)
-        if once and seen is not None:
-            self._said.setdefault(once, place)
-        rule = TABLE[message.type]
-        if self.phase in rule.phases and (message.by in rule.authors(self) or self._skips(message)):
-            rule.effect(self, message.body, message.by, place)
+        for slot in judged.slots:
+            self._said[slot] = place
+        if judged.follows:
+            message = judged.message
+            TABLE[message.type].effect(self, message.body, message.by, place)
 
     def _skips(self, message: Message) -> bool:
         """A play out of turn, by a seat that has not played to the trick: it can be followed."""
-        if message.type != "play" or message.by not in self.seats:
+        if message.type != "play" or self.phase is not Phase.PLAY or message.by not in self.seats:
             return False
         return all(seat != _NUMBERS[message.by] for seat, _ in self._play().trick)
 
@@ -347,8 +351,7 @@ class Hand:
         play = self._play()
         if not play.over:
             turn = play.turn
-            on_turn = frozenset(self.seats) if turn is None else frozenset((SEATS[turn],))
-            self._await("play", on_turn, place)
+            self._await("play", frozenset(self.seats) if turn is None else _ALONE[turn], place)
             return
         shooter = self.game.moon_shooter(play)
         self.phase = Phase.CLOSE if shooter is None else Phase.CHOOSE
@@ -380,6 +383,9 @@ def _open(hand: Hand, body: Open, by: str, place: int) -> None:
     hand.game = game_of(body.rules, deck_of(body.deck), len(body.seats))
     hand.copies = Counter(hand.game.deck)
     hand.persons = {SEATS[n] for n, seat in enumerate(body.seats) if not isinstance(seat, Bot)}
+    hand._keys = {SEATS[n]: bytes.fromhex(seat.key) for n, seat in enumerate(body.seats)}
+    hand._keys[SERVER] = bytes.fromhex(body.server_key)
+    hand.seats = SEATS[: len(body.seats)]
     hand.shufflers = ((HOUSE,) if body.house else ()) + hand.seats
     hand.queue = [by for by in hand.shufflers if by not in hand.persons]
     hand.phase = Phase.COMMIT
@@ -434,6 +440,7 @@ def _begin(hand: Hand, place: int) -> None:
 
 def _play(hand: Hand, body: messages.Play, by: str, place: int) -> None:
     hand.plays.append((place, by, body.card))
+    hand.players.setdefault(body.card, []).append(by)
     hand._play().play(_NUMBERS[by], body.card)
     hand._after_play(place)
 
@@ -478,7 +485,7 @@ def _void(hand: Hand, body: Void, by: str, place: int) -> None:
 Found = Iterator[Deviation]
 
 
-def _wrong(code: str, expected: str, found: str) -> Deviation:
+def _fault(code: str, expected: str, found: str) -> Deviation:
     return Deviation(code, Fault.AUTHOR, expected, found)
 
 
@@ -492,47 +499,51 @@ def _open_problems(hand: Hand, message: Message) -> Found:
     persons = [one.key for one in body.seats if not isinstance(one, Bot)]
     for key in (body.server_key, *persons):
         if not is_public_key(bytes.fromhex(key)):
-            yield _wrong("open-key", "an Ed25519 key of the prime-order subgroup", key)
+            yield _fault("open-key", "an Ed25519 key of the prime-order subgroup", key)
     if len({*persons, body.server_key}) != len(persons) + 1:
-        yield _wrong("open-key", "a key for each person and another for the server", "one key twice")
+        yield _fault(
+            "open-key", "a key for each person and another for the server", "one key twice"
+        )
     if any(one.key != body.server_key for one in body.seats if isinstance(one, Bot)):
-        yield _wrong("open-key", "the server's key at a bot's seat", "another key")
+        yield _fault("open-key", "the server's key at a bot's seat", "another key")
     if not is_hand_key(bytes.fromhex(body.hand_key)):
-        yield _wrong("open-hand-key", "a canonical X25519 key of full order", body.hand_key)
+        yield _fault("open-hand-key", "a canonical X25519 key of full order", body.hand_key)
     if body.previous is None and (body.hand, body.attempt) != (1, 1):
-        yield _wrong("open-previous", "the entry hash of the log before this one", "null")
+        yield _fault("open-previous", "the entry hash of the log before this one", "null")
     try:
         game = game_of(body.rules, deck_of(body.deck), len(body.seats))
     except ValueError as error:
-        yield _wrong("open-terms", "terms that make sense", str(error))
+        yield _fault("open-terms", "terms that make sense", str(error))
         return
     problem = game.opening_problem(body.hand, body.scores)
     if problem:
-        yield _wrong("open-scores", problem, " ".join(map(str, body.scores)))
+        yield _fault("open-scores", problem, " ".join(map(str, body.scores)))
 
 
 def _commit_problems(hand: Hand, message: Message) -> Found:
     key = message.body.hand_key
     if (key is UNSET) == (message.by in hand.persons):
-        yield _wrong("body-form", "a hand key if and only if by a person", "otherwise")
+        yield _fault("body-form", "a hand key if and only if by a person", "otherwise")
     elif key is not UNSET and not is_hand_key(bytes.fromhex(key)):
-        yield _wrong("commit-hand-key", "a canonical X25519 key of full order", key)
+        yield _fault("commit-hand-key", "a canonical X25519 key of full order", key)
 
 
 def _deal_problems(hand: Hand, message: Message) -> Found:
     """`deal` and `exchange`: a share for each seat, sealed for persons only."""
     shares: tuple[Share, ...] = message.body.hands
     if len(shares) != len(hand.seats):
-        yield _wrong("body-form", f"{len(hand.seats)} hands", str(len(shares)))
+        yield _fault("body-form", f"{len(hand.seats)} hands", str(len(shares)))
         return
     for seat, share in zip(hand.seats, shares, strict=True):
         if (share.sealed is UNSET) == (seat in hand.persons):
-            yield _wrong("body-form", "a box for a person and for nobody else", f"otherwise for {seat}")
+            yield _fault(
+                "body-form", "a box for a person and for nobody else", f"otherwise for {seat}"
+            )
 
 
 def _pass_problems(hand: Hand, message: Message) -> Found:
     if (message.body.sealed is UNSET) == (message.by in hand.persons):
-        yield _wrong("body-form", "a box if and only if by a person", "otherwise")
+        yield _fault("body-form", "a box if and only if by a person", "otherwise")
 
 
 def _play_problems(hand: Hand, message: Message) -> Found:
@@ -540,13 +551,13 @@ def _play_problems(hand: Hand, message: Message) -> Found:
     opening = hand._play().opening_card
     copies = hand.copies.get(card, 0)
     if not copies:
-        yield _wrong("play-unknown-card", "a card of the deck", ascii(card))
+        yield _fault("play-unknown-card", "a card of the deck", ascii(card))
     elif opening is not None and card != opening:
-        yield _wrong("play-first-lead", opening, card)
+        yield _fault("play-first-lead", opening, card)
     else:
-        before = [party for _, party, played in hand.plays if played == card]
+        before = hand.players.get(card, ())
         if before.count(by) >= copies:
-            yield _wrong("play-not-held", "a card it still holds", card)
+            yield _fault("play-not-held", "a card it still holds", card)
         elif len(before) >= copies:
             yield Deviation("card-twice", Fault.NOBODY, f"{card} at most {copies} times", card)
 
@@ -557,15 +568,15 @@ def _close_problems(hand: Hand, message: Message) -> Found:
     seats = len(hand.seats)
     passing = seats if hand.exchange is not None else 0
     if body.seeds.keys() != set(hand.shufflers):
-        yield _wrong("close-form", "a seed for each of " + " ".join(hand.shufflers), "others")
+        yield _fault("close-form", "a seed for each of " + " ".join(hand.shufflers), "others")
     if (len(body.deals), len(body.passes), len(body.exchanges)) != (seats, passing, passing):
-        yield _wrong("close-form", f"{seats} deals, {passing} passes, {passing} exchanges",
+        yield _fault("close-form", f"{seats} deals, {passing} passes, {passing} exchanges",
                      f"{len(body.deals)}, {len(body.passes)}, {len(body.exchanges)}")  # fmt: skip
 
 
 def _replace_problems(hand: Hand, message: Message) -> Found:
     if message.body.seat >= len(hand.seats) or SEATS[message.body.seat] not in hand.persons:
-        yield _wrong("replace-nobody", "a seat with a person", f"seat/{message.body.seat}")
+        yield _fault("replace-nobody", "a seat with a person", f"seat/{message.body.seat}")
 
 
 def _void_problems(hand: Hand, message: Message) -> Found:
@@ -582,7 +593,9 @@ def _void_problems(hand: Hand, message: Message) -> Found:
         "operator": seat is None,
     }
     if not can_be[body.reason] or disputed != (body.reason == "dispute"):
-        yield _wrong("void-reason", "a reason that the log bears out", f"{body.reason} {seat or ''}".strip())
+        yield _fault(
+            "void-reason", "a reason that the log bears out", f"{body.reason} {seat or ''}".strip()
+        )
 
 
 # -- the table -----------------------------------------------------------------------------------
@@ -620,13 +633,16 @@ def _revealers(hand: Hand) -> Collection[str]:
 
 def _passers(hand: Hand) -> Collection[str]:
     if hand.queue:
-        return (hand.queue[0], *(by for by in hand.replaced if by not in hand.passes and by not in hand.queue))
+        return (
+            hand.queue[0],
+            *(by for by in hand.replaced if by not in hand.passes and by not in hand.queue),
+        )
     return [by for by in hand.seats if by not in hand.passes]
 
 
 def _players(hand: Hand) -> Collection[str]:
     turn = hand._play().turn
-    return hand.seats if turn is None else (SEATS[turn],)
+    return hand.seats if turn is None else _ALONE[turn]
 
 
 def _shooters(hand: Hand) -> Collection[str]:
@@ -659,7 +675,9 @@ TABLE: dict[str, Rule] = {
     "ack": _rule(Phase.CLOSED, _ackers, _no_problem, _ack),
     "replace": Rule(_BEFORE_CLOSE, _server, _replace_problems, _replace, carries_on=False),
     "dispute": Rule(_BOXES_OUT, _persons, _no_problem, _dispute, carries_on=False),
-    "void": Rule(_BEFORE_CLOSE | {Phase.DISPUTED}, _server, _void_problems, _void, carries_on=False),
+    "void": Rule(
+        _BEFORE_CLOSE | {Phase.DISPUTED}, _server, _void_problems, _void, carries_on=False
+    ),
 }
 
 

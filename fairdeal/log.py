@@ -26,6 +26,7 @@ from fairdeal.messages import (
     Signed,
     WireEntry,
     WireMessage,
+    message_hash,
     read_entry,
     read_signed,
 )
@@ -47,7 +48,7 @@ _messages: Final = msgspec.json.Decoder(WireMessage)
 class Log:
     """Entries in order, with the hashes they really have. It only grows."""
 
-    __slots__ = ("entries", "hashes", "message_hashes", "positions")
+    __slots__ = ("entries", "hashes", "message_hashes", "positions", "solid")
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries: list[Entry] = []
@@ -56,6 +57,8 @@ class Log:
         self.message_hashes: list[bytes] = []
         #: entry hash to position
         self.positions: dict[str, int] = {}
+        #: the length of `encoded()` without blanks
+        self.solid = len('{"entries":[],"fairdeal":1}') - 1
         for entry in entries:
             self.append(entry)
 
@@ -64,12 +67,14 @@ class Log:
 
     def append(self, entry: Entry) -> None:
         """Take an entry as it is."""
-        message_hash = entry.message.digest()
-        entry_hash = entry.digest(message_hash).hex()
+        encoded = entry.message.encoded()
+        digest = message_hash(encoded)
+        entry_hash = entry.digest(digest).hex()
+        self.solid += entry.solid(encoding.solid(encoded)) + 1
         self.positions.setdefault(entry_hash, len(self.entries))
         self.entries.append(entry)
         self.hashes.append(entry_hash)
-        self.message_hashes.append(message_hash)
+        self.message_hashes.append(digest)
 
     @property
     def head(self) -> str:
@@ -110,7 +115,7 @@ def read_log(data: bytes) -> Log:
         raise _explained(data, error) from error
     entries = [read_entry(one, f"$.entries[{place}]") for place, one in enumerate(wire.entries)]
     log = Log(entries)
-    encoding.strict(data, log.encoded())
+    encoding.strict(data, log.solid)
     if entries[0].message.type != "open":
         raise MalformedError("a log begins with `open`", "$.entries[0].type")
     return log
@@ -137,14 +142,14 @@ def _explained(data: bytes, error: MalformedError) -> MalformedError:
 def read_one_entry(data: bytes) -> Entry:
     """One entry as broadcast. Raises MalformedError."""
     entry = read_entry(_decode(data, _entries), "$")
-    encoding.strict(data, entry.encoded())
+    encoding.strict(data, encoding.solid(entry.encoded()))
     return entry
 
 
 def read_message(data: bytes) -> Signed:
     """One signed message as a seat sends it. Raises MalformedError."""
     signed = read_signed(_decode(data, _messages))
-    encoding.strict(data, signed.encoded())
+    encoding.strict(data, encoding.solid(signed.encoded()))
     return signed
 
 

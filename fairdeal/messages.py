@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import struct
 import unicodedata
 from typing import Annotated, Any, Final, Literal, Union
 
@@ -22,8 +23,7 @@ from fairdeal.encoding import (
     frame,
     shape,
     shape_error,
-    tagged_hash,
-    u64,
+    u32,
 )
 from fairdeal.errors import MalformedError
 from fairdeal.games import Rules
@@ -264,7 +264,15 @@ class Message(Struct, frozen=True):
 
     def digest(self) -> bytes:
         """`message_hash`, 32 bytes."""
-        return tagged_hash("fairdeal/v1/message", self.encoded())
+        return message_hash(self.encoded())
+
+
+_MESSAGE_HEAD: Final = frame("fairdeal/v1/message")
+
+
+def message_hash(encoded: bytes) -> bytes:
+    """`H("fairdeal/v1/message", JCS(message))`, its frame written out."""
+    return hashlib.sha256(_MESSAGE_HEAD + u32(len(encoded)) + encoded).digest()
 
 
 def message(by: str, seen: str, body: Body) -> Message:
@@ -299,19 +307,22 @@ class Entry(Struct, frozen=True):
         """Its canonical JSON."""
         m = self.message
         sig = b"" if self.sig is None else b'"sig":"%b",' % self.sig.encode()
-        return (
-            b'{"at":%d,"body":%b,"by":"%b","prev":"%b","seen":"%b","seq":%d,%b"type":"%b"}'
-            % (
-                self.at,
-                encode(m.body),
-                m.by.encode(),
-                self.prev.encode(),
-                m.seen.encode(),
-                self.seq,
-                sig,
-                m.type.encode(),
-            )
+        return b'{"at":%d,"body":%b,"by":"%b","prev":"%b","seen":"%b","seq":%d,%b"type":"%b"}' % (
+            self.at,
+            encode(m.body),
+            m.by.encode(),
+            self.prev.encode(),
+            m.seen.encode(),
+            self.seq,
+            sig,
+            m.type.encode(),
         )
+
+    def solid(self, message_bytes: int) -> int:
+        """The length without blanks of its canonical JSON, given that of its message."""
+        sig = 0 if self.sig is None else len('"sig":"",') + len(self.sig)
+        numbers = len(str(self.at)) + len(str(self.seq))
+        return message_bytes + len('"at":,"prev":"","seq":,') + 64 + numbers + sig
 
     def digest(self, message_hash: bytes) -> bytes:
         """`entry_hash`, 32 bytes: signatures are not under it."""
@@ -319,19 +330,16 @@ class Entry(Struct, frozen=True):
 
 
 _ENTRY_HEAD: Final = frame("fairdeal/v1/entry")
-_EIGHT: Final = (8).to_bytes(4, "big")
-_THIRTY_TWO: Final = (32).to_bytes(4, "big")
+_ENTRY_FIELDS: Final = struct.Struct(">IQI32sIQI32s").pack
+
+
+def _entry_frame(*fields: int | bytes) -> bytes:
+    return _ENTRY_HEAD + _ENTRY_FIELDS(*fields)
 
 
 def entry_hash(seq: int, prev: bytes, at: int, message_hash: bytes) -> bytes:
     """`H("fairdeal/v1/entry", u64(seq), prev, u64(at), message_hash)`, its frame written out."""
-    framed = b"".join(
-        (
-            *(_ENTRY_HEAD, _EIGHT, u64(seq), _THIRTY_TWO, prev),
-            *(_EIGHT, u64(at), _THIRTY_TWO, message_hash),
-        )
-    )
-    return hashlib.sha256(framed).digest()
+    return hashlib.sha256(_entry_frame(8, seq, 32, prev, 8, at, 32, message_hash)).digest()
 
 
 # -- reading -------------------------------------------------------------------------------------

@@ -64,8 +64,4 @@ def are_dealt(cards: Sequence[str], deck: Sequence[str], seats: int) -> bool:
 
 def are_passed(cards: Sequence[str], deck: Sequence[str], count: int) -> bool:
     """Whether these can be a pass: so many cards of the deck, in canonical order."""
-    return (
-        len(cards) == count
-        and contains(deck, cards)
-        and tuple(cards) == canonical(cards, deck)
-    )
+    return len(cards) == count and contains(deck, cards) and tuple(cards) == canonical(cards, deck)

@@ -119,7 +119,9 @@ class Seat:
         seat._seed = bytes.fromhex(record.seed)
         seat._hand_key = bytes.fromhex(record.hand_key)
         seat._passed = record.passed
-        seat._pass_salt = record.passed.salt if record.passed else secrets.token_bytes(SALT_BYTES).hex()
+        seat._pass_salt = (
+            record.passed.salt if record.passed else secrets.token_bytes(SALT_BYTES).hex()
+        )
         seat._sent = {(one.message.type, one.message.seen): one for one in record.messages()}
         return seat
 
@@ -207,16 +209,15 @@ class Seat:
         if isinstance(said.body, Open):
             self._refuse_open(said.body)
         self._refuse_signature(entry, digest)
-        seen = self.log.position_of(said.seen)
-        deviations = self.hand.judge(said, digest, seen)
-        if deviations:
-            one = deviations[0]
+        judged = self.hand.judge(said, digest, self.log.position_of(said.seen))
+        if judged.deviations:
+            one = judged.deviations[0]
             culprit = self.hand.party_of(said.by) if one.fault is Fault.AUTHOR else None
             text = f"{said.by}: expected {one.expected}, not {one.found}"
             raise RemoteProtocolError(one.code, text, culprit)
         self._refuse_privately(said)
         self.log.append(entry)
-        self.hand.take(said, digest, seen)
+        self.hand.take(judged)
         self._learn(said)
         return self._due_answer()
 
@@ -277,13 +278,17 @@ class Seat:
     def _refuse_open(self, body: Open) -> None:
         server = bytes.fromhex(body.server_key)
         if self._server_key is not None and not hmac.compare_digest(server, self._server_key):
-            raise RemoteProtocolError("pin-server-key", "the hand is opened by another server's key")
+            raise RemoteProtocolError(
+                "pin-server-key", "the hand is opened by another server's key"
+            )
         if self._seat_of(body) is None:
             raise RemoteProtocolError("pin-seat-key", "no seat has this seat's key")
 
     def _seat_of(self, body: Open) -> int | None:
         mine = self._key.public.hex()
-        seats = (n for n, one in enumerate(body.seats) if isinstance(one, Person) and one.key == mine)
+        seats = (
+            n for n, one in enumerate(body.seats) if isinstance(one, Person) and one.key == mine
+        )
         return next(seats, None)
 
     def _refuse_signature(self, entry: Entry, digest: bytes) -> None:
@@ -301,7 +306,9 @@ class Seat:
             return
         own = self._sent.get((said.type, said.seen))
         if own is None or own.message != said:
-            raise RemoteProtocolError("record-message", "an entry in this seat's name is not its own")
+            raise RemoteProtocolError(
+                "record-message", "an entry in this seat's name is not its own"
+            )
 
     def _refuse_privately(self, said: Message) -> None:
         """What only this seat can see to be wrong."""
@@ -362,7 +369,9 @@ class Seat:
         if kind == "deal":
             return are_dealt(cards, game.deck, game.seats)
         dealt = self._dealt.cards if self._dealt else ()
-        return are_passed(cards, game.deck, game.pass_count) and contains(game.deck, (*dealt, *cards))
+        return are_passed(cards, game.deck, game.pass_count) and contains(
+            game.deck, (*dealt, *cards)
+        )
 
     # -- speaking --
 
@@ -387,7 +396,11 @@ class Seat:
             seen = self.log.hashes[box]
             body = Dispute(hand_key=self._hand_key.hex())
             return None if ("dispute", seen) in self._sent else self._say(body, seen)
-        bodies: dict[str, Callable[[], Body]] = {"commit": self._commit, "reveal": self._reveal, "ack": Ack}
+        bodies: dict[str, Callable[[], Body]] = {
+            "commit": self._commit,
+            "reveal": self._reveal,
+            "ack": Ack,
+        }
         for kind, body in bodies.items():
             if self._may_say(kind) and not self._said_before(kind):
                 return self._say(body())
@@ -451,4 +464,3 @@ class Seat:
             seed=self._seed.hex(),
             sent=tuple(Raw(one.encoded()) for one in self._sent.values()),
         )
-

@@ -56,7 +56,9 @@ def apply(perm: Sequence[int], before: Sequence[str]) -> list[str]:
     return [before[index] for index in perm]
 
 
-def hands_of(deck: Sequence[str], seats: int) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
+def hands_of(
+    deck: Sequence[str], seats: int
+) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
     """Deal a shuffled deck: position p goes to seat `p mod n`; what does not divide is the kitty."""
     dealt = len(deck) - len(deck) % seats
     hands = tuple(tuple(deck[seat:dealt:seats]) for seat in range(seats))

@@ -51,9 +51,6 @@ class Play(Protocol):
     def trick(self) -> Sequence[tuple[int, str]]:
         """The trick on the table."""
 
-    def may_play(self, seat: int) -> bool:
-        """Whether, as far as the public course tells, `seat` may be the next to play."""
-
     def legal(self, cards: Collection[str]) -> tuple[str, ...]:
         """Which of a hand's cards may be played next. Empty only for a hand that cannot be on turn."""
 

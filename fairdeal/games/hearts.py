@@ -38,7 +38,9 @@ class HeartsRules(Shape, tag_field="game", tag="hearts"):
     lead_from_points: bool
     moon: Literal["others-add", "shooter-subtracts", "shooter-chooses", "none"]
     pass_count: Annotated[int, Meta(ge=1, le=26)]
-    pass_cycle: Annotated[tuple[Annotated[int, Meta(ge=0, le=9)], ...], Meta(min_length=1, max_length=20)]
+    pass_cycle: Annotated[
+        tuple[Annotated[int, Meta(ge=0, le=9)], ...], Meta(min_length=1, max_length=20)
+    ]
     queen_breaks_hearts: bool
     tie: Literal["shared", "last-hand"]
 
@@ -46,14 +48,19 @@ class HeartsRules(Shape, tag_field="game", tag="hearts"):
 class Tricks:
     """The public course of a hand's tricks (`base.Play`)."""
 
-    __slots__ = ("_lowest_club", "broken", "game", "leader", "size", "taken", "trick", "tricks")
+    __slots__ = (
+        *("broken", "game", "leader", "opening_card", "over", "size", "taken"),
+        *("trick", "tricks", "turn"),
+    )
 
     def __init__(self, game: HeartsGame, hand: int) -> None:
         self.game = game
         self.size = len(game.deck) // game.seats
         by_club = game.rules.first_lead == "lowest-club"
-        self._lowest_club = game.lowest_club if by_club else None
         self.leader: int | None = None if by_club else hand % game.seats
+        self.turn = self.leader
+        self.over = False
+        self.opening_card: str | None = game.lowest_club if by_club else None
         self.tricks: list[tuple[tuple[int, str], ...]] = []
         self.trick: list[tuple[int, str]] = []
         #: (winner, cards) in the order won; cancelled tricks join the next winner's
@@ -67,35 +74,6 @@ class Tricks:
             value = getattr(self, name)
             setattr(twin, name, list(value) if isinstance(value, list) else value)
         return twin
-
-    @property
-    def over(self) -> bool:
-        """Whether every card has been played."""
-        return len(self.tricks) == self.size
-
-    @property
-    def turn(self) -> int | None:
-        """The seat that plays next, where it is known and there is one.
-
-        Who has played already is passed over, so that a log with a play out of turn can be
-        followed further; in any other that changes nothing.
-        """
-        if not self.trick:
-            return None if self.over else self.leader
-        seats = self.game.seats
-        turn = (self.trick[-1][0] + 1) % seats
-        while any(seat == turn for seat, _ in self.trick):
-            turn = (turn + 1) % seats
-        return turn
-
-    @property
-    def opening_card(self) -> str | None:
-        """The lowest club of the deck, while it must still begin the play."""
-        return None if self.trick or self.tricks else self._lowest_club
-
-    def may_play(self, seat: int) -> bool:
-        """Anybody may hold the lowest club; after that the turn is public."""
-        return self.turn == seat or self.opening_card is not None
 
     # -- legal cards --
 
@@ -134,8 +112,10 @@ class Tricks:
         expected = "one of " + " ".join(legal) if legal else "a seat that holds the opening card"
         if self.opening_card is not None:
             return Breach("play-first-lead", self.opening_card)
-        if self.trick and any(one[1] == self.trick[0][1][1] for one in cards) and (
-            card[1] != self.trick[0][1][1]
+        if (
+            self.trick
+            and any(one[1] == self.trick[0][1][1] for one in cards)
+            and (card[1] != self.trick[0][1][1])
         ):
             return Breach("play-revoke", expected)
         if not self.tricks and card in self.game.scoring:
@@ -147,14 +127,28 @@ class Tricks:
     def play(self, seat: int, card: str) -> None:
         """Put a card on the table; a full trick goes to its winner."""
         self.trick.append((seat, card))
+        self.opening_card = None
         if len(self.trick) == self.game.seats:
             self._finish()
+        else:
+            self.turn = self._after(seat)
+
+    def _after(self, seat: int) -> int:
+        """The next seat to the left that has not played to the trick.
+
+        Somebody has only where a play was out of turn: such a log can still be followed.
+        """
+        turn = (seat + 1) % self.game.seats
+        while turn in (played for played, _ in self.trick):
+            turn = (turn + 1) % self.game.seats
+        return turn
 
     def _finish(self) -> None:
         trick = tuple(self.trick)
         winner = self._winner(trick)
         self.tricks.append(trick)
         self.trick = []
+        self.over = len(self.tricks) == self.size
         self._break_hearts(trick)
         cards = [card for _, card in trick]
         if self.taken and self.taken[-1][0] < 0:  # a cancelled trick waits on the table
@@ -164,6 +158,7 @@ class Tricks:
             winner = leader
         self.taken.append((-1 if winner is None else winner, cards))
         self.leader = leader if winner is None else winner
+        self.turn = None if self.over else self.leader
 
     def _winner(self, trick: tuple[tuple[int, str], ...]) -> int | None:
         led = trick[0][1][1]

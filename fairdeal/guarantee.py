@@ -1,0 +1,72 @@
+"""What a verdict guarantees, in one or two sentences that a player understands (spec section 7.4).
+
+No more than what follows: a log made up from nothing by one party is internally perfect, so the
+sentence depends on whose keys were pinned from outside the file.
+"""
+
+from __future__ import annotations
+
+from fairdeal.checks import Case
+from fairdeal.findings import Pinned, Status
+from fairdeal.hand import SEATS
+
+_KNOWS = "The server knew the cards once all seeds were in: that it told nobody is not shown."
+
+
+def of(status: Status, case: Case, pinned: Pinned) -> str:
+    """The guarantee of a verdict of this status, given what was pinned."""
+    if status == "invalid":
+        return "Something deviates from the protocol: no fair hand is guaranteed. What each finding proves, it says itself."
+    basis = _basis(case, pinned)
+    if status == "incomplete":
+        return f"Nothing in it deviates, but the hand did not end here. {basis}"
+    return f"{basis} {_KNOWS}{_blind(case)}{_completeness(case, pinned)}"
+
+
+def _basis(case: Case, pinned: Pinned) -> str:
+    """Whose honesty it rests on."""
+    seats = sorted({*pinned.seat_keys, *(() if pinned.record is None else (SEATS[pinned.record],))})
+    if not seats:
+        server = "the pinned server's" if pinned.server_key else "one"
+        return (
+            f"No person's key was pinned, so this shows only that {server} log agrees with itself: "
+            "one party can make all of that up."
+        )
+    names = " or ".join(seats)
+    alone = len(case.hand.persons | set(case.hand.replaced)) <= 1 if case.hand.size else False
+    if alone:
+        return (
+            f"The server and {names} may be one device: this convinces its owner and nobody else."
+        )
+    covered = max((_last_covered(case, by) for by in seats), default=-1)
+    return (
+        f"If {names} drew its seed at random and kept it secret until its reveal, nobody could choose "
+        f"the deck, and everything up to entry {covered} is what {names} has signed."
+    )
+
+
+def _last_covered(case: Case, by: str) -> int:
+    """The last entry that a seat's own signatures endorse."""
+    covered = [
+        max(place, 0)
+        for place, party in enumerate(case.parties)
+        if party == by and case.marks.authentic[place]
+    ]
+    return max(covered, default=0)
+
+
+def _blind(case: Case) -> str:
+    unknown = sorted({one.found for one in case.remarks if one.code == "policy-unknown"})
+    if not unknown:
+        return ""
+    return f" These bots were not shown to play blind: {', '.join(unknown)}."
+
+
+def _completeness(case: Case, pinned: Pinned) -> str:
+    acks = sorted(case.hand.acks)
+    seen = (
+        f" {', '.join(acks)} acknowledged the result."
+        if acks
+        else " Nobody acknowledged the result."
+    )
+    return seen + ("" if pinned.head else " Nothing is said about what may have followed this log.")

@@ -1,0 +1,417 @@
+"""The verifier: the numbered checks, the driver, and the guarantee that follows (spec section 7).
+
+`verify` takes any bytes whatever and returns a `Verdict`. It runs the one table over the entries,
+collecting what deviates instead of raising; then the checks of `checks`; then it compares with what
+the caller pinned. It believes nothing because the file says so: without a pinned key the verdict
+says that the log agrees with itself, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from fairdeal import guarantee
+from fairdeal.checks import NOT_CLOSED, OPENED, Case, Looked
+from fairdeal.errors import MalformedError
+from fairdeal.findings import (
+    CHECKS,
+    CODES,
+    CheckReport,
+    Finding,
+    HandLabel,
+    Pinned,
+    Stop,
+    Verdict,
+    finding,
+)
+from fairdeal.games.base import Policy
+from fairdeal.games.policies import POLICIES
+from fairdeal.hand import SEATS, SERVER, Deviation, Fault, Hand, Phase
+from fairdeal.log import GENESIS, Log, Marks, link_problem, read_log
+from fairdeal.messages import Open, Person
+from fairdeal.record import Record, read_record
+
+
+def verify(
+    data: bytes,
+    *,
+    server_key: bytes | None = None,
+    seat_keys: Mapping[int, bytes] | None = None,
+    record: bytes | None = None,
+    head: str | None = None,
+    policies: Mapping[str, Policy] = POLICIES,
+) -> Verdict:
+    """Judge a transcript of one hand (spec section 7). Never raises for what is in `data`.
+
+    Pins: `server_key` and `seat_keys` are Ed25519 public keys (32 bytes) that the caller knows from
+    elsewhere, by seat number; `record` is a seat's own record; `head` is the entry hash (64 hex
+    digits) at which the caller knows the log to end. `policies` are the bots to replay.
+
+    Raises MalformedError if `record` is none, or of another hand than the transcript.
+    """
+    mine = read_record(record) if record is not None else None
+    keys = dict(seat_keys or {})
+    pinned = Pinned(
+        head=head,
+        record=mine and mine.seat,
+        seat_keys={SEATS[seat]: key.hex() for seat, key in keys.items()},
+        server_key=server_key.hex() if server_key is not None else None,
+    )
+    try:
+        log = read_log(data)
+    except MalformedError as error:
+        return _malformed(error, pinned)
+    return _Examination(log, policies, pinned, mine).verdict()
+
+
+class _Examination:
+    """One run over one log."""
+
+    def __init__(
+        self, log: Log, policies: Mapping[str, Policy], pinned: Pinned, record: Record | None
+    ) -> None:
+        self.log = log
+        self.pinned = pinned
+        self.record = record
+        self.hand = Hand()
+        self.deviations: list[tuple[Deviation, ...]] = []
+        keys, parties = self._run_table()
+        marks = Marks(log, keys, bytes.fromhex(self._opened.server_key))
+        self.case = Case(log, self.hand, marks, policies)
+        self.case.parties = parties
+        self.looked: dict[int, Looked] = {1: Looked(len(log))}
+
+    @property
+    def _opened(self) -> Open:
+        body = self.log.entries[0].message.body
+        if not isinstance(body, Open):  # pragma: no cover - read_log refuses any other beginning
+            raise TypeError("a log begins with open")
+        return body
+
+    def _run_table(self) -> tuple[list[bytes], list[str]]:
+        """Feed every entry to the table; the key each should be signed with, and who answers."""
+        keys: list[bytes] = []
+        parties: list[str] = []
+        for entry, digest in zip(self.log.entries, self.log.message_hashes, strict=True):
+            said = entry.message
+            seen = self.log.position_of(said.seen)
+            playable = not self.deviations or self.hand.size
+            judged = self.hand.judge(said, digest, seen) if playable else None
+            deviations = judged.deviations if judged else ()
+            self.deviations.append(deviations)
+            if self.hand.phase is Phase.START:
+                keys.append(self._first_key(said.by))
+                parties.append(self._first_party(said.by))
+            else:
+                keys.append(self.hand.key_of(said.by))
+                parties.append(self.hand.party_of(said.by))
+            if judged and not any(one.code == "open-terms" for one in deviations):
+                self.hand.take(judged)
+        return keys, parties
+
+    def _first_party(self, by: str) -> str:
+        """Who answers for an entry where the table has not begun: at `open`, or if it cannot be."""
+        seats = self._opened.seats
+        return (
+            by
+            if any(by == SEATS[n] and isinstance(one, Person) for n, one in enumerate(seats))
+            else SERVER
+        )
+
+    def _first_key(self, by: str) -> bytes:
+        party = self._first_party(by)
+        opened = self._opened
+        return bytes.fromhex(
+            opened.server_key if party == SERVER else opened.seats[SEATS.index(party)].key
+        )
+
+    # -- the checks --
+
+    def verdict(self) -> Verdict:
+        """Run every check and say what follows."""
+        case, hand = self.case, self.hand
+        steps: dict[int, Callable[[], Looked]] = {
+            2: self._check_chain,
+            3: lambda: self._report(3, 1),
+            4: self._check_signatures,
+            5: self._check_coverage,
+            6: lambda: self._report(6, len(self.log)),
+            7: lambda: self._report(7, len(self.log)),
+        }
+        if hand.size:
+            self._blame_table()
+            steps |= {number: (lambda check=check: check(case)) for number, check in OPENED.items()}
+        else:
+            self._blame_table()
+        steps |= {19: self._check_pins, 20: self._check_record, 21: self._check_head}
+        for number in CHECKS:
+            if number > 1:
+                unplayable = Looked(0, "the terms of the hand cannot be played", applies=False)
+                self.looked[number] = steps.get(number, lambda: unplayable)()
+        findings = tuple(sorted(_merged(case.findings), key=lambda one: (one.check, one.entries)))
+        return self._conclude(findings)
+
+    def _report(self, number: int, count: int) -> Looked:
+        """What the table found was put down already; this only counts."""
+        return Looked(count)
+
+    def _check_chain(self) -> Looked:
+        """Each entry follows from the one before it (2.1 to 2.3)."""
+        prev, at = GENESIS, 0
+        for place, entry in enumerate(self.log.entries):
+            problem = link_problem(entry, prev, place, at)
+            if problem:
+                code, expected, found = problem
+                by_server = self.case.marks.vouched[place] and self.case.marks.roots[place] == 0
+                culprit = SERVER if by_server and code != "chain-prev" else None
+                self.case.note(code, place, expected, found, culprit=culprit)
+            prev, at = self.log.hashes[place], max(at, entry.at)
+        return Looked(len(self.log))
+
+    def _check_signatures(self) -> Looked:
+        """Every signature that is there verifies (4.1); a wrong one accuses nobody."""
+        valid = self.case.marks.valid
+        for place, good in enumerate(valid):
+            if good is False:
+                self.case.note(
+                    "signature-invalid", place, "a signature of its author's key", "another"
+                )
+        return Looked(sum(good is not None for good in valid))
+
+    def _check_coverage(self) -> Looked:
+        """What has no signature is endorsed by a later one of the same key (5.1)."""
+        marks = self.case.marks
+        for place, good in enumerate(marks.valid):
+            if good is None and not marks.authentic[place]:
+                self.case.note("signature-missing", place, "a signature, here or later", "none")
+        return Looked(len(marks.valid))
+
+    def _blame_table(self) -> None:
+        """Findings for what the table found: whom each deviation accuses (7.2)."""
+        case = self.case
+        for place, deviations in enumerate(self.deviations):
+            for one in deviations:
+                case.misplaced.add(place)
+                others = () if one.other is None else (one.other,)
+                culprit = self._culprit(one, place)
+                case.note(one.code, place, one.expected, one.found, *others, culprit=culprit)
+
+    def _culprit(self, one: Deviation, place: int) -> str | None:
+        case = self.case
+        if one.fault is Fault.NOBODY:
+            return None
+        if one.fault is Fault.PLACE:
+            return SERVER if case.marks.vouched[place] and case.marks.roots[place] == 0 else None
+        places = (place,) if one.other is None else (place, one.other)
+        if one.code == "equivocation" and self._same_seen(*places):
+            # two messages over one entry contradict each other whatever stands around them
+            whole = all(case.marks.authentic[each] for each in places)
+        else:
+            whole = all(case.whole(each) for each in places)
+        return case.parties[place] if whole else None
+
+    def _same_seen(self, first: int, second: int) -> bool:
+        return self.case.said(first).seen == self.case.said(second).seen
+
+    # -- 19 to 21: what the caller pinned --
+
+    def _check_pins(self) -> Looked:
+        """The keys of the transcript are the pinned ones (19.1, 19.2)."""
+        opened, pinned = self._opened, self.pinned
+        if pinned.server_key is not None and pinned.server_key != opened.server_key:
+            self.case.note("pin-server-key", 0, pinned.server_key, opened.server_key)
+        for by, key in pinned.seat_keys.items():
+            seat = SEATS.index(by)
+            one = opened.seats[seat] if seat < len(opened.seats) else None
+            found = one.key if isinstance(one, Person) else "no person's key"
+            if found != key:
+                self.case.note("pin-seat-key", 0, f"{key} at {by}", found)
+        count = len(pinned.seat_keys) + (pinned.server_key is not None)
+        return Looked(count, None if count else "no key was pinned", applies=count > 0)
+
+    def _check_record(self) -> Looked:
+        """The transcript is what the seat itself remembers (20.1 to 20.5)."""
+        record = self.record
+        if record is None:
+            return Looked(0, "no seat's own record was given", applies=False)
+        self._require_same_hand(record)
+        self._check_record_key(record)
+        count = 1 + self._check_record_messages(record)
+        by, close = SEATS[record.seat], self.case.close
+        if close is None:
+            return Looked(count)
+        if by in self.hand.revealers and close.seeds.get(by) != record.seed:
+            self.case.note("record-seed", self.case.end, "the seed of the record", "another")
+        remembered = (
+            (record.dealt, close.deals),
+            (record.passed if by in self.hand.passes else None, close.passes),
+            (record.received, close.exchanges),
+        )
+        for mine, stated in remembered:
+            if mine is not None and (record.seat >= len(stated) or stated[record.seat] != mine):
+                self.case.note(
+                    "record-cards", self.case.end, " ".join(mine.cards), "others, or none"
+                )
+        return Looked(count + 2)
+
+    def _require_same_hand(self, record: Record) -> None:
+        hand_id = self.log.message_hashes[0].hex()
+        if record.hand != hand_id:
+            raise MalformedError(
+                f"the record is of the hand {record.hand[:16]}…, the transcript of {hand_id[:16]}…",
+                "$.record.hand",
+            )
+
+    def _check_record_key(self, record: Record) -> None:
+        seats = self._opened.seats
+        one = seats[record.seat] if record.seat < len(seats) else None
+        found = one.key if isinstance(one, Person) else "no person's key"
+        if found != record.key:
+            self.case.note("record-key", 0, record.key, found)
+
+    def _check_record_messages(self, record: Record) -> int:
+        """What the seat had seen is here, and everything here in its name is its own."""
+        by, own = SEATS[record.seat], {one.message.digest(): one for one in record.messages()}
+        if self.log.position_of(record.head.hash) != record.head.seq:
+            last = len(self.log) - 1
+            text = f"entry {record.head.seq}, {record.head.hash}"
+            self.case.note("record-head", min(record.head.seq, last), text, "another, or none")
+        for place, digest in enumerate(self.log.message_hashes):
+            if self.case.parties[place] == by and digest not in own:
+                self.case.note(
+                    "record-message", place, "a message that the seat remembers", "another"
+                )
+        there = set(self.log.message_hashes)
+        for digest, one in own.items():
+            seen = self.log.position_of(one.message.seen)
+            passed_over = seen is not None and seen + 1 < len(self.log)
+            if (
+                digest not in there
+                and passed_over
+                and one.message.type in ("commit", "reveal", "dispute")
+            ):
+                self.case.note(
+                    "record-message", seen or 0, f"the seat's {one.message.type}", "none"
+                )
+        return len(own)
+
+    def _check_head(self) -> Looked:
+        """The log ends where it was pinned; only acks may follow (21.1)."""
+        head = self.pinned.head
+        if head is None:
+            return Looked(0, "no end was pinned", applies=False)
+        place = self.log.positions.get(head)
+        last = len(self.log) - 1
+        if place is None:
+            self.case.note("head-missing", last, head, self.log.head)
+        elif any(entry.message.type != "ack" for entry in self.log.entries[place + 1 :]):
+            self.case.note(
+                "head-passed", place + 1, "the end, or acks", self.case.said(place + 1).type
+            )
+        return Looked(1)
+
+    # -- the verdict --
+
+    def _conclude(self, findings: tuple[Finding, ...]) -> Verdict:
+        failed = {one.check for one in findings}
+        checks = tuple(
+            CheckReport(
+                looked_at=looked.count,
+                name=CHECKS[number],
+                number=number,
+                reason=looked.reason,
+                status="failed" if number in failed else "passed" if looked.count else "not run",
+            )
+            for number, looked in self.looked.items()
+        )
+        closed = self.hand.phase is Phase.CLOSED
+        ran = all(one.count or not one.applies for one in self.looked.values())
+        status = "invalid" if findings else "valid" if closed and ran else "incomplete"
+        opened, acks = self._opened, tuple(sorted(self.hand.acks))
+        return Verdict(
+            acknowledged=acks,
+            checks=checks,
+            findings=findings,
+            guarantee=guarantee.of(status, self.case, self.pinned),
+            hand=HandLabel(
+                attempt=opened.attempt,
+                game=opened.game,
+                hand=opened.hand,
+                id=self.log.message_hashes[0].hex(),
+                table=opened.table,
+            ),
+            head=self.log.head,
+            pinned=self.pinned,
+            remarks=tuple(self.case.remarks),
+            status=status,
+            stop=None if closed or not self.hand.size else self._stop(),
+        )
+
+    def _stop(self) -> Stop:
+        void = self.case.void
+        if void is not None:
+            seat = "" if void.seat is None else f" (seat/{void.seat})"
+            return Stop(
+                entry=self.case.end,
+                next=(),
+                reason=f"the server voided the attempt: {void.reason}{seat}",
+            )
+        due = tuple(f"{kind} by {by}" for kind, by in sorted(self.hand.due()))
+        return Stop(
+            entry=len(self.log) - 1,
+            next=due,
+            reason="the log stops here; that a message did not come is the server's word",
+        )
+
+
+def _merged(findings: list[Finding]) -> list[Finding]:
+    """One finding for a row of entries that all answer a log which is not this one."""
+    rows: dict[tuple[str, tuple[str, ...]], Finding] = {}
+    kept: list[Finding] = []
+    for one in findings:
+        if one.code not in ("seen-unknown", "seen-not-previous"):
+            kept.append(one)
+            continue
+        first = rows.get((one.code, one.culprits))
+        entries = (*first.entries, *one.entries) if first else one.entries
+        base = first or one
+        rows[one.code, one.culprits] = Finding(
+            attribution=base.attribution,
+            check=base.check,
+            code=base.code,
+            culprits=base.culprits,
+            entries=entries,
+            expected=base.expected,
+            found=base.found,
+            message=base.message,
+        )
+    return [*kept, *rows.values()]
+
+
+def _malformed(error: MalformedError, pinned: Pinned) -> Verdict:
+    """What cannot be judged names nobody."""
+    one = finding(
+        "malformed", by="", entries=(), expected="a transcript of version 1", found=str(error)
+    )
+    none = "the file is not a transcript"
+    return Verdict(
+        acknowledged=(),
+        checks=tuple(
+            CheckReport(
+                looked_at=0,
+                name=name,
+                number=number,
+                reason=str(error) if number == 1 else none,
+                status="failed" if number == 1 else "not run",
+            )
+            for number, name in CHECKS.items()
+        ),
+        findings=(one,),
+        guarantee="It is not a transcript that this version can judge: nothing follows, for or against anybody.",
+        hand=None,
+        head=None,
+        pinned=pinned,
+        remarks=(),
+        status="malformed",
+        stop=None,
+    )
