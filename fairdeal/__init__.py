@@ -15,7 +15,8 @@ from fairdeal.errors import (
     SealingError,
 )
 from fairdeal.findings import Finding, Verdict
-from fairdeal.log import Log, read_log
+from fairdeal.log import Log, read_log, read_message
+from fairdeal.log import read_one_entry as read_entry
 from fairdeal.messages import Bot, Clock, Deck, Entry, Person
 from fairdeal.seat import Outgoing, Seat
 from fairdeal.signing import SigningKey
@@ -42,6 +43,8 @@ __all__ = [
     "Terms",
     "Verdict",
     "bot",
+    "read_entry",
+    "read_message",
     "read_log",
     "verify",
 ]

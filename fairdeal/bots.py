@@ -11,8 +11,9 @@ from typing import Literal
 from fairdeal.cards import canonical
 from fairdeal.encoding import frame
 from fairdeal.games.base import Policy, View
-from fairdeal.hand import SEATS, Hand
+from fairdeal.hand import Hand
 from fairdeal.messages import Bot
+from fairdeal.parties import SEATS
 from fairdeal.shuffle import words
 
 Decision = Literal["pass", "play", "choose"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 SUITS = "CDHS"
 RANKS = "23456789TJQKA"
@@ -49,11 +50,16 @@ def listed_deck(codes: Sequence[str]) -> tuple[str, ...]:
 
 def canonical(cards: Iterable[str], deck: Sequence[str]) -> tuple[str, ...]:
     """`cards` in the deck's canonical order. Raises ValueError if one is not in the deck."""
-    place = {card: index for index, card in reversed(list(enumerate(deck)))}
     try:
-        return tuple(sorted(cards, key=place.__getitem__))
+        return tuple(sorted(cards, key=_places(tuple(deck)).__getitem__))
     except KeyError as error:
         raise ValueError("a card is not in the deck") from error
+
+
+@lru_cache(maxsize=64)
+def _places(deck: tuple[str, ...]) -> dict[str, int]:
+    """The first place of each code in a deck."""
+    return {card: place for place, card in reversed(tuple(enumerate(deck)))}
 
 
 def contains(deck: Iterable[str], cards: Iterable[str]) -> bool:

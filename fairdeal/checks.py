@@ -13,12 +13,12 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from fairdeal import sealing
-from fairdeal.bots import BotSeat, policy_name, remaining
-from fairdeal.cards import canonical, contains
+from fairdeal.bots import BotSeat, Decision, policy_name, remaining
+from fairdeal.cards import contains
 from fairdeal.commitment import opens, seed_commitment
-from fairdeal.findings import CODES, Finding, finding
+from fairdeal.findings import Finding, finding
 from fairdeal.games.base import Play, Policy, View
-from fairdeal.hand import SEATS, SERVER, Hand, Phase
+from fairdeal.hand import Hand
 from fairdeal.log import Log, Marks
 from fairdeal.messages import (
     Body,
@@ -35,13 +35,15 @@ from fairdeal.messages import (
     Void,
 )
 from fairdeal.opening import are_dealt, are_passed, cards_open, revealed_seed, sealed_cards
+from fairdeal.parties import SEATS, SERVER
 from fairdeal.shuffle import apply, hands_of, permutation
+from fairdeal.table import Phase
 
 
 class Looked(NamedTuple):
     """What a check did. `applies` is False where this hand has nothing for it to look at."""
 
-    count: int
+    looked_at: int
     reason: str | None = None
     applies: bool = True
 
@@ -372,12 +374,12 @@ def _replay(case: Case, by: str) -> int:
     return count
 
 
-def _decisions(case: Case, by: str) -> list[tuple[int, str, View, tuple[str, ...]]]:
+def _decisions(case: Case, by: str) -> list[tuple[int, Decision, View, tuple[str, ...]]]:
     """Each decision at a seat: (entry, kind, what the seat could see, what it did)."""
     hand, seat, number = case.hand, SEATS.index(by), case.hand.terms.hand
     dealt, play = case.dealt[by], case.hand.game.begin(case.hand.terms.hand)
     passed, received = case.passed.get(by, ()), case.received.get(by, ())
-    found: list[tuple[int, str, View, tuple[str, ...]]] = []
+    found: list[tuple[int, Decision, View, tuple[str, ...]]] = []
     if by in hand.passes:
         view = View(hand.game, seat, number, dealt, (), (), play.copy())
         found.append((hand.passes[by], "pass", view, passed))

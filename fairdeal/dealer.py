@@ -13,22 +13,22 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
 from fairdeal import encoding, sealing
-from fairdeal.bots import BotSeat, policy_name, remaining
+from fairdeal.bots import BotSeat, Decision, policy_name, remaining
 from fairdeal.cards import canonical
 from fairdeal.commitment import SALT_BYTES, SEED_BYTES, cards_commitment, seed_commitment
 from fairdeal.encoding import Shape
-from fairdeal.errors import LocalProtocolError, RemoteProtocolError
+from fairdeal.errors import LocalProtocolError, MalformedError, RemoteProtocolError
 from fairdeal.games import DealRules, Rules
 from fairdeal.games.base import Policy, View
 from fairdeal.games.policies import POLICIES
-from fairdeal.hand import SEATS, SERVER, Deviation, Fault, Hand, Judgement, Phase, seat_number
-from fairdeal.log import Log, read_log, read_message
+from fairdeal.hand import Hand, Judgement
+from fairdeal.log import Log, link_problem, read_log, read_message
 from fairdeal.messages import (
     FORMAT_VERSION,
     Body,
@@ -40,7 +40,6 @@ from fairdeal.messages import (
     Commit,
     Deal,
     Deck,
-    Dispute,
     Entry,
     Exchange,
     Hex32,
@@ -51,6 +50,7 @@ from fairdeal.messages import (
     Person,
     Play,
     Replace,
+    ReplaceReason,
     Result,
     Reveal,
     SeatNumber,
@@ -58,12 +58,15 @@ from fairdeal.messages import (
     Signed,
     Void,
     VoidReason,
+    convert,
     message,
     text_problem,
 )
 from fairdeal.opening import are_passed, cards_open, revealed_seed, sealed_cards
+from fairdeal.parties import SEATS, SERVER, seat_number
 from fairdeal.shuffle import apply, hands_of, permutation
 from fairdeal.signing import SigningKey, verifies
+from fairdeal.table import Deviation, Fault, Phase
 
 Entropy = Callable[[int], bytes]
 
@@ -80,7 +83,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     game: str
     seats: tuple[Person | Bot, ...]
     rules: Rules
-    deck: Deck
+    deck: Deck = Deck(packs=1, removed=())
     hand: int = 1
     attempt: int = 1
     previous: str | None = None
@@ -91,13 +94,13 @@ class Terms(Struct, frozen=True, kw_only=True):
     left: tuple[int, ...] = ()
 
 
-class _Salts(Shape):
+class _Salts(Shape, frozen=True):
     deal: tuple[Hex32, ...]
     exchange: tuple[Hex32, ...]
     pass_: tuple[Hex32, ...] = msgspec.field(name="pass")
 
 
-class _Secret(Shape):
+class _Secret(Shape, frozen=True):
     fairdeal: Annotated[int, Meta(ge=FORMAT_VERSION, le=FORMAT_VERSION)]
     hand_key: Hex32
     left: tuple[SeatNumber, ...]
@@ -211,7 +214,7 @@ class Dealer:
         self._advance(at)
         return self.log.entries[first:]
 
-    def replace(self, seat: int, reason: str, at: int) -> list[Entry]:
+    def replace(self, seat: int, reason: ReplaceReason, at: int) -> list[Entry]:
         """Give a person's seat to a bot: `reason` is left, expelled or unresponsive.
 
         If the person has committed and not revealed, the deck can never be known: the attempt is
@@ -231,7 +234,7 @@ class Dealer:
         self._advance(at)
         return self.log.entries[first:]
 
-    def void(self, reason: str, seat: int | None, at: int) -> list[Entry]:
+    def void(self, reason: VoidReason, seat: int | None, at: int) -> list[Entry]:
         """Give up the attempt; discloses the hand key and the known seeds. Returns the entry.
 
         Raises LocalProtocolError if the reason does not fit what is on the log.
@@ -251,15 +254,14 @@ class Dealer:
         if end is None:
             raise LocalProtocolError("the hand goes on")
         opened, body = self.hand.terms, self.log.entries[end].message.body
-        gone: set[int | None] = {seat_number(by) for by in self.hand.replaced}
+        gone = {SEATS.index(by) for by in self.hand.replaced}
         hand, attempt, scores = opened.hand, opened.attempt + 1, opened.scores
         if isinstance(body, Close):
             if body.result is not None:
                 raise LocalProtocolError("the game is over")
             hand, attempt, scores = opened.hand + 1, 1, body.scores
-        elif isinstance(body, Void) and body.reason != "operator":
-            gone |= {body.seat} if body.reason != "dispute" else set()
-        gone.discard(None)
+        elif isinstance(body, Void) and body.seat is not None:
+            gone.add(body.seat)  # also after a dispute: this server's boxes are in order
         return Terms(
             table=opened.table,
             game=opened.game,
@@ -285,6 +287,17 @@ class Dealer:
         """The cards a seat holds now, as the server knows them. For its bots, never for display."""
         return tuple(self._cards.get(SEATS[seat], ()))
 
+    def awaited(self) -> tuple[tuple[str, int], ...]:
+        """The persons whom the hand waits for, as (message type, seat number).
+
+        Whoever must begin the play is known to the server, so it alone is named there.
+        """
+        return tuple(
+            (kind, SEATS.index(by))
+            for kind, by in sorted(self.hand.due())
+            if by in self.hand.persons and (kind != "play" or self._leads(by))
+        )
+
     # -- appending --
 
     def _append(self, by: str, body: Body, at: int) -> None:
@@ -307,8 +320,10 @@ class Dealer:
         """Take an entry from the store, with every check that its first taking had."""
         said = entry.message
         judged = self.hand.judge(said, said.digest(), self.log.position_of(said.seen))
-        at_place = entry.prev == self.log.head and entry.seq == len(self.log)
-        if not at_place or judged.deviations:
+        at_place = link_problem(entry, self.log.head, len(self.log), self.log.last_at) is None
+        key = self.hand.key_of(said.by) if self.hand.size else self._key.public
+        signed = entry.sig and verifies(key, judged.digest, bytes.fromhex(entry.sig))
+        if not at_place or not signed or judged.deviations:
             raise LocalProtocolError(f"entry {len(self.log)} of the stored log is not sound")
         by_server = said.by not in self.hand.persons
         if isinstance(said.body, Open):
@@ -316,7 +331,9 @@ class Dealer:
             if not mine or said.body.hand_key != sealing.public_hand_key(self._hand_key).hex():
                 raise LocalProtocolError("the stored log was opened with other keys")
         elif by_server and isinstance(said.body, Pass | Play | Choose):
-            self._decide(said.by, said.type)  # it draws the words that it drew the first time
+            self._decide(
+                said.by, cast("Decision", said.type)
+            )  # it draws the words that it drew the first time
         self._take(entry, judged)
 
     def _learn(self, by: str, body: Body) -> None:
@@ -369,20 +386,24 @@ class Dealer:
                 raise RemoteProtocolError("commitment-copied", f"{by} copied {other.by}", by)
 
     def _revealed(self, by: str, body: Reveal) -> bytes | None:
-        commit = self.log.entries[self.hand.commits[by]].message.body
         return revealed_seed(
             body.sealed,
-            commit.commitment,
+            self._commit_of(by).commitment,
             hand_key=self._hand_key,
             hand_id=self.hand.hand_id,
             seat=by,
         )
 
+    def _commit_of(self, by: str) -> Commit:
+        body = self.log.entries[self.hand.commits[by]].message.body
+        assert isinstance(body, Commit)
+        return body
+
     def _opened_pass(self, by: str, body: Pass) -> Cards | None:
         """A person's pass, or None if its box is not in order."""
         hand = self.hand
         passed = sealed_cards(
-            body.sealed,
+            str(body.sealed),
             kind="pass",
             hand_key=self._hand_key,
             hand_id=hand.hand_id,
@@ -435,10 +456,12 @@ class Dealer:
             return Exchange(hands=self._shares("exchange", self._received()))
         if kind == "close":
             return self._close()
-        decided = self._decide(by, kind)
+        decided = self._decide(by, cast("Decision", kind))
         if kind == "pass":
             return Pass(commitment=self._commitment("pass", by, self._bot_pass(by, decided)))
-        return Play(card=decided[0]) if kind == "play" else Choose(moon=decided[0])
+        if kind == "play":
+            return Play(card=decided[0])
+        return Choose(moon="subtract" if decided[0] == "subtract" else "add")
 
     def _commit(self, by: str) -> Commit:
         seed = bytes.fromhex(self._secret.seeds[by])
@@ -487,12 +510,12 @@ class Dealer:
         commitment = self._commitment(kind, by, opening)
         if by not in self.hand.persons:
             return Share(commitment=commitment)
-        key = self.log.entries[self.hand.commits[by]].message.body.hand_key
+        key = bytes.fromhex(str(self._commit_of(by).hand_key))
         info = sealing.info(kind, self.hand.hand_id, by, SERVER)
-        box = sealing.seal(encoding.encode(opening), bytes.fromhex(key), info)
+        box = sealing.seal(encoding.encode(opening), key, info)
         return Share(commitment=commitment, sealed=box.hex())
 
-    def _decide(self, by: str, kind: str) -> tuple[str, ...]:
+    def _decide(self, by: str, kind: Decision) -> tuple[str, ...]:
         """A bot's decision, from its own cards and what is public."""
         seat = SEATS.index(by)
         if by not in self._bots:
@@ -536,9 +559,6 @@ class Dealer:
         )
 
     def _opening(self, terms: Terms) -> Open:
-        for text in (terms.table, terms.game, *(one.name for one in terms.seats)):
-            if problem := text_problem(text):
-                raise LocalProtocolError(problem)
         for name in (
             terms.substitute,
             *(one.policy for one in terms.seats if isinstance(one, Bot)),
@@ -552,7 +572,7 @@ class Dealer:
         )
         plays = not isinstance(terms.rules, DealRules)
         scores = terms.scores if terms.scores is not None else (0,) * (len(seats) if plays else 0)
-        return Open(
+        opening = Open(
             attempt=terms.attempt,
             clock=terms.clock,
             deck=terms.deck,
@@ -568,6 +588,13 @@ class Dealer:
             substitute=terms.substitute,
             table=terms.table,
         )
+        for text in (terms.table, terms.game, *(one.name for one in terms.seats)):
+            if problem := text_problem(str(text)):
+                raise LocalProtocolError(problem)
+        try:
+            return cast("Open", convert(msgspec.to_builtins(opening), Open))
+        except MalformedError as error:
+            raise LocalProtocolError(f"the terms are refused: {error}") from error
 
 
 def bot(name: str, policy: str = "low/1") -> Bot:

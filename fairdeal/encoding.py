@@ -158,6 +158,8 @@ class _Checker:
     def word(self, text: str) -> None:
         if text in ("true", "false", "null"):
             return
+        if not text.lstrip("+-.")[:1].isdigit():
+            raise self.fail(f"{ascii(text[:24])} is no JSON value")
         if _INTEGER.fullmatch(text) is None or abs(int(text)) > MAX_INT:
             shown = ascii(text[:24]) + ("…" if len(text) > 24 else "")
             raise self.fail(f"{shown} is no integer of magnitude below 2^53, written plainly")
@@ -224,27 +226,22 @@ _UNKNOWN_FIELD = re.compile(r"unknown field `(.*?)`", re.DOTALL)
 
 
 def shape_error(error: Exception, place: str) -> MalformedError:
-    """msgspec's complaint as ours: the path under `place`, and nothing from the file unescaped."""
+    """Msgspec's complaint as ours: the path under `place`, and nothing from the file unescaped."""
     problem, _, path = str(error).partition(" - at `$")
     problem = _UNKNOWN_FIELD.sub(lambda m: f"unknown member {ascii(m[1])[:44]}", problem)
     where = place + path.removesuffix("`").encode("ascii", "backslashreplace").decode()
     return MalformedError(problem.encode("unicode_escape").decode().strip()[:200], where)
 
 
-def strict(data: bytes, solid_length: int) -> None:
-    """Check the text `data`, given how long the canonical form of what it decodes to is.
+def strict(data: bytes, canonical_length: int) -> None:
+    """Check the text `data`, given the length of the canonical form of what it decodes to.
 
-    Without a backslash in it, a text differs from its canonical form only by white space, member
-    order, repeated members and `-0`. The last two change its length without blanks, the first two
-    do not: so equal lengths prove it strict, and only the others need the slow pass.
+    Without a backslash in it, a text differs from its canonical form by white space, member order,
+    repeated members and `-0`. All but the order make it longer: so equal lengths prove it strict,
+    and only other texts need the slow pass.
     """
-    if b"\\" in data or solid(data) != solid_length:
+    if len(data) != canonical_length or b"\\" in data:
         check(data)
-
-
-def solid(data: bytes) -> int:
-    """The length of a text without blanks, inside strings or out."""
-    return len(data.translate(None, _BLANKS))
 
 
 def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
@@ -256,7 +253,7 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     except MalformedError:
         check(data)  # a fault of the text itself is the better explanation
         raise
-    strict(data, solid(encode(value)))
+    strict(data, len(encode(value)))
     return value
 
 

@@ -26,6 +26,10 @@ class MalformedError(FairdealError, ValueError):
         self.place = place
         self.problem = problem
 
+    def under(self, place: str) -> MalformedError:
+        """The same problem, its place counted from `place`."""
+        return MalformedError(self.problem, place + self.place.removeprefix("$"))
+
 
 class LocalProtocolError(FairdealError):
     """The caller asked its own seat or dealer for what the protocol does not allow now."""

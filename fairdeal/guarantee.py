@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fairdeal.checks import Case
 from fairdeal.findings import Pinned, Status
-from fairdeal.hand import SEATS
+from fairdeal.parties import SEATS
 
 _KNOWS = "The server knew the cards once all seeds were in: that it told nobody is not shown."
 

@@ -20,12 +20,14 @@ from fairdeal.encoding import Shape
 from fairdeal.errors import MalformedError
 from fairdeal.messages import (
     FORMAT_VERSION,
+    LOWER_HEX,
     MAX_ENTRIES,
     Entry,
     Message,
     Signed,
     WireEntry,
     WireMessage,
+    is_hex,
     message_hash,
     read_entry,
     read_signed,
@@ -35,7 +37,7 @@ from fairdeal.signing import verifies
 GENESIS: Final = "0" * 64
 
 
-class _Transcript(Shape):
+class _Transcript(Shape, frozen=True):
     entries: Annotated[list[WireEntry], Meta(min_length=1, max_length=MAX_ENTRIES)]
     fairdeal: Annotated[int, Meta(ge=FORMAT_VERSION, le=FORMAT_VERSION)]
 
@@ -48,7 +50,7 @@ _messages: Final = msgspec.json.Decoder(WireMessage)
 class Log:
     """Entries in order, with the hashes they really have. It only grows."""
 
-    __slots__ = ("entries", "hashes", "message_hashes", "positions", "solid")
+    __slots__ = ("entries", "hashes", "message_hashes", "positions", "texts")
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries: list[Entry] = []
@@ -57,8 +59,8 @@ class Log:
         self.message_hashes: list[bytes] = []
         #: entry hash to position
         self.positions: dict[str, int] = {}
-        #: the length of `encoded()` without blanks
-        self.solid = len('{"entries":[],"fairdeal":1}') - 1
+        #: the canonical JSON of each message
+        self.texts: list[bytes] = []
         for entry in entries:
             self.append(entry)
 
@@ -67,13 +69,13 @@ class Log:
 
     def append(self, entry: Entry) -> None:
         """Take an entry as it is."""
-        encoded = entry.message.encoded()
-        digest = message_hash(encoded)
-        entry_hash = entry.digest(digest).hex()
-        self.solid += entry.solid(encoding.solid(encoded)) + 1
-        self.positions.setdefault(entry_hash, len(self.entries))
+        text = entry.message.encoded()
+        digest = message_hash(text)
+        own = entry.digest(digest).hex()
+        self.positions.setdefault(own, len(self.entries))
+        self.texts.append(text)
         self.entries.append(entry)
-        self.hashes.append(entry_hash)
+        self.hashes.append(own)
         self.message_hashes.append(digest)
 
     @property
@@ -113,12 +115,40 @@ def read_log(data: bytes) -> Log:
         wire = encoding.shape(data, _transcripts)
     except MalformedError as error:
         raise _explained(data, error) from error
-    entries = [read_entry(one, f"$.entries[{place}]") for place, one in enumerate(wire.entries)]
+    entries = []
+    for one in wire.entries:
+        try:
+            entries.append(read_entry(one))
+        except MalformedError as error:
+            raise error.under(f"$.entries[{len(entries)}]") from error
+    _require_hex(entries)
     log = Log(entries)
-    encoding.strict(data, log.solid)
+    encoding.strict(data, _length(log))
     if entries[0].message.type != "open":
         raise MalformedError("a log begins with `open`", "$.entries[0].type")
     return log
+
+
+def _require_hex(entries: Sequence[Entry]) -> None:
+    """All hashes and signatures in one go, and one by one only to name the wrong one."""
+    texts = [entry.prev + entry.message.seen + (entry.sig or "") for entry in entries]
+    if not is_hex("".join(texts)):
+        place = next(place for place, text in enumerate(texts) if not is_hex(text))
+        raise MalformedError(LOWER_HEX, f"$.entries[{place}]")
+
+
+def _length(log: Log) -> int:
+    """The length of `log.encoded()`, without encoding it again."""
+    numbers = "".join([f"{entry.at}{entry.seq}" for entry in log.entries])
+    sigs = sum(entry.sig is not None for entry in log.entries)
+    return (
+        len('{"entries":[],"fairdeal":1}')
+        + len(log) * (len(',"at":,"prev":"","seq":,') + 64)
+        - len(",")
+        + sigs * (len('"sig":"",') + 128)
+        + len(numbers)
+        + sum(map(len, log.texts))
+    )
 
 
 def _explained(data: bytes, error: MalformedError) -> MalformedError:
@@ -141,15 +171,17 @@ def _explained(data: bytes, error: MalformedError) -> MalformedError:
 
 def read_one_entry(data: bytes) -> Entry:
     """One entry as broadcast. Raises MalformedError."""
-    entry = read_entry(_decode(data, _entries), "$")
-    encoding.strict(data, encoding.solid(entry.encoded()))
+    entry = read_entry(_decode(data, _entries))
+    if not is_hex(entry.prev + entry.message.seen + (entry.sig or "")):
+        raise MalformedError(LOWER_HEX, "$")
+    encoding.strict(data, len(entry.encoded()))
     return entry
 
 
 def read_message(data: bytes) -> Signed:
     """One signed message as a seat sends it. Raises MalformedError."""
     signed = read_signed(_decode(data, _messages))
-    encoding.strict(data, encoding.solid(signed.encoded()))
+    encoding.strict(data, len(signed.encoded()))
     return signed
 
 

@@ -21,7 +21,6 @@ from fairdeal.encoding import (
     Shape,
     encode,
     frame,
-    shape,
     shape_error,
     u32,
 )
@@ -52,7 +51,7 @@ PolicyName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,31}/[0-9]{1,4}\Z")]
 # -- parts ---------------------------------------------------------------------------------------
 
 
-class Deck(Shape):
+class Deck(Shape, frozen=True):
     """Either `packs` and `removed`, or `cards`; `hand` turns it into the codes."""
 
     cards: Codes | UnsetType = UNSET
@@ -60,14 +59,14 @@ class Deck(Shape):
     removed: Annotated[tuple[Code, ...], Meta(max_length=51)] | UnsetType = UNSET
 
 
-class Person(Shape, tag_field="kind", tag="person"):
+class Person(Shape, frozen=True, tag_field="kind", tag="person"):
     """A seat with a key of its own."""
 
     key: Hex32
     name: Text
 
 
-class Bot(Shape, tag_field="kind", tag="bot"):
+class Bot(Shape, frozen=True, tag_field="kind", tag="bot"):
     """A seat the server plays, by a policy."""
 
     key: Hex32
@@ -75,28 +74,28 @@ class Bot(Shape, tag_field="kind", tag="bot"):
     policy: PolicyName
 
 
-class Clock(Shape):
+class Clock(Shape, frozen=True):
     """Milliseconds: free for every decision, and then from a reserve for the hand."""
 
     grace_ms: Count
     reserve_ms: Count
 
 
-class Cards(Shape):
+class Cards(Shape, frozen=True):
     """An opening: the cards and the 32-byte salt of their commitment."""
 
     cards: Codes
     salt: Hex32
 
 
-class Share(Shape):
+class Share(Shape, frozen=True):
     """What a seat gets: a commitment, and for a person the cards and salt in a box."""
 
     commitment: Hex32
     sealed: Sealed | UnsetType = UNSET
 
 
-class Result(Shape):
+class Result(Shape, frozen=True):
     """How the game ended. `places` by seat from 1, equal ones alike; `left` come last."""
 
     left: Annotated[tuple[SeatNumber, ...], Meta(max_length=MAX_SEATS)]
@@ -113,7 +112,7 @@ Seeds = Annotated[dict[Party, Hex64], Meta(max_length=MAX_SEATS + 1)]
 # -- bodies --------------------------------------------------------------------------------------
 
 
-class Open(Shape):
+class Open(Shape, frozen=True):
     """The table, the terms and the keys of one hand."""
 
     attempt: Positive
@@ -132,51 +131,51 @@ class Open(Shape):
     table: Text
 
 
-class Commit(Shape):
+class Commit(Shape, frozen=True):
     """A shuffler's commitment to its seed; a person's also brings its hand key."""
 
     commitment: Hex32
     hand_key: Hex32 | UnsetType = UNSET
 
 
-class Reveal(Shape):
+class Reveal(Shape, frozen=True):
     """A person's seed, sealed to the server's hand key."""
 
     sealed: Sealed
 
 
-class Deal(Shape):
+class Deal(Shape, frozen=True):
     """What each seat is dealt."""
 
     hands: Shares
 
 
-class Pass(Shape):
+class Pass(Shape, frozen=True):
     """The cards a seat passes."""
 
     commitment: Hex32
     sealed: Sealed | UnsetType = UNSET
 
 
-class Exchange(Shape):
+class Exchange(Shape, frozen=True):
     """What each seat receives."""
 
     hands: Shares
 
 
-class Play(Shape):
+class Play(Shape, frozen=True):
     """A card."""
 
     card: Code
 
 
-class Choose(Shape):
+class Choose(Shape, frozen=True):
     """What the seat that shot the moon does with it."""
 
     moon: Literal["add", "subtract"]
 
 
-class Close(Shape):
+class Close(Shape, frozen=True):
     """Everything is opened, and the hand counted."""
 
     deals: Openings
@@ -188,18 +187,21 @@ class Close(Shape):
     seeds: Seeds
 
 
-class Ack(Shape):
+class Ack(Shape, frozen=True):
     """A person has seen the close."""
 
 
-class Replace(Shape):
+ReplaceReason = Literal["left", "expelled", "unresponsive"]
+
+
+class Replace(Shape, frozen=True):
     """A bot plays the seat to the end of the game."""
 
-    reason: Literal["left", "expelled", "unresponsive"]
+    reason: ReplaceReason
     seat: SeatNumber
 
 
-class Dispute(Shape):
+class Dispute(Shape, frozen=True):
     """A person discloses its private hand key, to show a box it could not use."""
 
     hand_key: Hex32
@@ -208,7 +210,7 @@ class Dispute(Shape):
 VoidReason = Literal["no-reveal", "bad-reveal", "bad-pass", "dispute", "left", "operator"]
 
 
-class Void(Shape):
+class Void(Shape, frozen=True):
     """The attempt is over; the server discloses its private hand key and the seeds it knows."""
 
     hand_key: Hex32
@@ -237,9 +239,6 @@ BODIES: Final[dict[str, type[Body]]] = {
     "dispute": Dispute,
     "void": Void,
 }
-_DECODERS: Final[dict[str, msgspec.json.Decoder[Any]]] = {
-    name: msgspec.json.Decoder(body) for name, body in BODIES.items()
-}
 _TYPE_OF: Final[dict[type, str]] = {body: name for name, body in BODIES.items()}
 
 # -- message and entry ---------------------------------------------------------------------------
@@ -255,12 +254,7 @@ class Message(Struct, frozen=True):
 
     def encoded(self) -> bytes:
         """Its canonical JSON, which is what is hashed."""
-        return b'{"body":%b,"by":"%b","seen":"%b","type":"%b"}' % (
-            encode(self.body),
-            self.by.encode(),
-            self.seen.encode(),
-            self.type.encode(),
-        )
+        return encode(self)
 
     def digest(self) -> bytes:
         """`message_hash`, 32 bytes."""
@@ -277,7 +271,7 @@ def message_hash(encoded: bytes) -> bytes:
 
 def message(by: str, seen: str, body: Body) -> Message:
     """The message of a body; its `type` follows from the body's."""
-    return Message(body=body, by=by, seen=seen, type=_TYPE_OF[type(body)])
+    return Message(body, by, seen, _TYPE_OF[type(body)])
 
 
 class Signed(Struct, frozen=True):
@@ -318,38 +312,37 @@ class Entry(Struct, frozen=True):
             m.type.encode(),
         )
 
-    def solid(self, message_bytes: int) -> int:
-        """The length without blanks of its canonical JSON, given that of its message."""
-        sig = 0 if self.sig is None else len('"sig":"",') + len(self.sig)
-        numbers = len(str(self.at)) + len(str(self.seq))
-        return message_bytes + len('"at":,"prev":"","seq":,') + 64 + numbers + sig
-
     def digest(self, message_hash: bytes) -> bytes:
-        """`entry_hash`, 32 bytes: signatures are not under it."""
-        return entry_hash(self.seq, bytes.fromhex(self.prev), self.at, message_hash)
+        """`entry_hash = H("fairdeal/v1/entry", u64(seq), prev, u64(at), message_hash)`, 32 bytes.
+
+        Signatures are not under it. The frame is written out: it is built for every entry.
+        """
+        prev = bytes.fromhex(self.prev)
+        fields = _ENTRY_FIELDS(8, self.seq, 32, prev, 8, self.at, 32, message_hash)
+        return hashlib.sha256(_ENTRY_HEAD + fields).digest()
 
 
 _ENTRY_HEAD: Final = frame("fairdeal/v1/entry")
 _ENTRY_FIELDS: Final = struct.Struct(">IQI32sIQI32s").pack
 
 
-def _entry_frame(*fields: int | bytes) -> bytes:
-    return _ENTRY_HEAD + _ENTRY_FIELDS(*fields)
-
-
-def entry_hash(seq: int, prev: bytes, at: int, message_hash: bytes) -> bytes:
-    """`H("fairdeal/v1/entry", u64(seq), prev, u64(at), message_hash)`, its frame written out."""
-    return hashlib.sha256(_entry_frame(8, seq, 32, prev, 8, at, 32, message_hash)).digest()
-
-
 # -- reading -------------------------------------------------------------------------------------
 
 _Digits64 = Annotated[str, Meta(min_length=64, max_length=64)]
 _Digits128 = Annotated[str, Meta(min_length=128, max_length=128)]
-_Type = Annotated[str, Meta(max_length=16)]
 
 
-class WireEntry(Shape, kw_only=True):
+class WireMessage(Shape, frozen=True, kw_only=True):
+    """A signed message as JSON has it, its body not yet looked into."""
+
+    body: msgspec.Raw
+    by: Party
+    seen: _Digits64
+    sig: _Digits128
+    type: Annotated[str, Meta(max_length=16)]
+
+
+class WireEntry(Shape, frozen=True, kw_only=True):
     """An entry as JSON has it, its body not yet looked into."""
 
     at: Count
@@ -359,51 +352,53 @@ class WireEntry(Shape, kw_only=True):
     seen: _Digits64
     seq: Count
     sig: _Digits128 | UnsetType = UNSET
-    type: _Type
+    type: Annotated[str, Meta(max_length=16)]
 
 
-class WireMessage(Shape):
-    """A signed message as JSON has it, its body not yet looked into."""
+def read_entry(wire: WireEntry) -> Entry:
+    """The entry of a wire entry, whose hexadecimal is still to be checked (`is_hex`).
 
-    body: msgspec.Raw
-    by: Party
-    seen: _Digits64
-    sig: _Digits128
-    type: _Type
-
-
-def read_entry(wire: WireEntry, place: str) -> Entry:
-    """The entry of a wire entry. Raises MalformedError under `place`."""
-    sig = None if wire.sig is UNSET else wire.sig
-    said = _read_message(wire, place)
-    _require_hex(wire.prev + wire.seen + (sig or ""), f"{place}: prev, seen or sig")
-    return Entry(at=wire.at, message=said, prev=wire.prev, seq=wire.seq, sig=sig)
+    Raises MalformedError, its place counted from the entry.
+    """
+    kind, sig = wire.type, wire.sig
+    said = Message(_read_body(kind, wire.body), wire.by, wire.seen, kind)
+    return Entry(wire.at, said, wire.prev, wire.seq, None if sig is UNSET else sig)
 
 
-def read_signed(wire: WireMessage, place: str = "$") -> Signed:
-    """The signed message of a wire message. Raises MalformedError under `place`."""
-    said = _read_message(wire, place)
-    _require_hex(wire.seen + wire.sig, f"{place}: seen or sig")
+def read_signed(wire: WireMessage) -> Signed:
+    """The signed message of a wire message. Raises MalformedError, its place from the message."""
+    if not is_hex(wire.seen + wire.sig):
+        raise MalformedError(LOWER_HEX, "$")
+    said = Message(_read_body(wire.type, wire.body), wire.by, wire.seen, wire.type)
     return Signed(message=said, sig=wire.sig)
 
 
-def _read_message(wire: WireEntry | WireMessage, place: str) -> Message:
-    decoder = _DECODERS.get(wire.type)
-    if decoder is None:
-        raise MalformedError(f"unknown type {ascii(wire.type)}", f"{place}.type")
-    body = shape(wire.body, decoder, f"{place}.body")
-    if wire.type == "open":
-        _require_text(body, f"{place}.body")
-    return Message(body=body, by=wire.by, seen=wire.seen, type=wire.type)
+_DECODERS: Final[dict[str, msgspec.json.Decoder[Any]]] = {
+    name: msgspec.json.Decoder(body) for name, body in BODIES.items()
+}
 
 
-def _require_hex(text: str, place: str) -> None:
+def _read_body(kind: str, raw: msgspec.Raw) -> Any:
     try:
-        clean = bytes.fromhex(text).hex() == text
+        body = _DECODERS[kind].decode(raw)
+    except KeyError as error:
+        raise MalformedError(f"unknown type {ascii(kind)}", "$.type") from error
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise shape_error(error, "$.body") from error
+    if kind == "open":
+        _require_text(body, "$.body")
+    return body
+
+
+LOWER_HEX: Final = "expected lower-case hexadecimal digits in prev, seen and sig"
+
+
+def is_hex(text: str) -> bool:
+    """Whether a text is an even number of lower-case hexadecimal digits."""
+    try:
+        return bytes.fromhex(text).hex() == text
     except ValueError:
-        clean = False
-    if not clean:
-        raise MalformedError("expected lower-case hexadecimal digits", place)
+        return False
 
 
 # -- text that people chose ----------------------------------------------------------------------

@@ -27,14 +27,14 @@ from fairdeal.messages import (
 )
 
 
-class Head(Shape):
+class Head(Shape, frozen=True):
     """The last entry a seat had seen: its number and its hash."""
 
     hash: Hex32
     seq: Count
 
 
-class Record(Shape):
+class Record(Shape, frozen=True):
     """One seat's memory of one hand. Its `repr` hides what is secret."""
 
     dealt: Cards | None
@@ -53,13 +53,16 @@ class Record(Shape):
 
     def messages(self) -> tuple[Signed, ...]:
         """Everything the seat has signed in this hand. Raises MalformedError."""
-        return tuple(
-            read_signed(encoding.shape(raw, _message), f"$.record.sent[{place}]")
-            for place, raw in enumerate(self.sent)
-        )
+        sent = []
+        for place, raw in enumerate(self.sent):
+            try:
+                sent.append(read_signed(encoding.shape(raw, _message)))
+            except MalformedError as error:
+                raise error.under(f"$.record.sent[{place}]") from error
+        return tuple(sent)
 
 
-class _File(Shape):
+class _File(Shape, frozen=True):
     fairdeal: Annotated[int, Meta(ge=FORMAT_VERSION, le=FORMAT_VERSION)]
     record: Record
 

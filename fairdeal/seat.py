@@ -26,7 +26,7 @@ from fairdeal.cards import canonical, contains
 from fairdeal.commitment import SALT_BYTES, SEED_BYTES, cards_commitment, seed_commitment
 from fairdeal.errors import LocalProtocolError, RemoteProtocolError
 from fairdeal.games.base import Moon, View
-from fairdeal.hand import SEATS, SERVER, Fault, Hand, Phase
+from fairdeal.hand import Hand
 from fairdeal.log import Log, link_problem, read_one_entry
 from fairdeal.messages import (
     Ack,
@@ -50,8 +50,10 @@ from fairdeal.messages import (
     message,
 )
 from fairdeal.opening import are_dealt, are_passed, cards_open, sealed_cards
+from fairdeal.parties import SEATS, SERVER
 from fairdeal.record import Head, Record, read_record, write_record
 from fairdeal.signing import SigningKey, verifies
+from fairdeal.table import Fault, Phase
 
 Entropy = Callable[[int], bytes]
 
@@ -198,7 +200,8 @@ class Seat:
 
         An entry it has already is passed over. Raises MalformedError for bytes that are no entry,
         RemoteProtocolError for one that deviates, does not extend the log, or speaks falsely in
-        this seat's name; the seat is as it was.
+        this seat's name, LocalProtocolError for an `open` of another hand than the record's; the
+        seat is as it was.
         """
         entry = read_one_entry(data) if isinstance(data, bytes) else data
         if entry.seq < len(self.log):
@@ -207,7 +210,7 @@ class Seat:
         said, digest = entry.message, entry.message.digest()
         self._refuse_link(entry, digest)
         if isinstance(said.body, Open):
-            self._refuse_open(said.body)
+            self._refuse_open(said.body, digest)
         self._refuse_signature(entry, digest)
         judged = self.hand.judge(said, digest, self.log.position_of(said.seen))
         if judged.deviations:
@@ -240,7 +243,7 @@ class Seat:
     def play(self, card: str) -> Outgoing:
         """Play a card. Raises LocalProtocolError if it may not be played now."""
         if card not in self.legal():
-            raise LocalProtocolError(f"{ascii(card)} is no card that this seat may play now")
+            raise LocalProtocolError(f"{card!a} is no card that this seat may play now")
         return self._say(Play(card=card))
 
     def choose(self, moon: Moon) -> Outgoing:
@@ -253,7 +256,7 @@ class Seat:
         """What this seat has signed and the log does not show yet: send it again after a reconnect."""
         if (box := self._bad_box()) is not None and self._caught_up():
             own = self._sent.get(("dispute", self.log.hashes[box]))
-            return own and Outgoing(self.record, own.encoded())
+            return None if own is None else Outgoing(self.record, own.encoded())
         kinds = ("commit", "reveal", "pass", "play", "choose", "ack")
         waiting = (self._said_before(kind) for kind in kinds if self._may_say(kind))
         return next((one for one in waiting if one), None)
@@ -275,7 +278,7 @@ class Seat:
             text = f"entry {entry.seq} is another than the one this seat had seen: compare copies"
             raise RemoteProtocolError("record-head", text)
 
-    def _refuse_open(self, body: Open) -> None:
+    def _refuse_open(self, body: Open, digest: bytes) -> None:
         server = bytes.fromhex(body.server_key)
         if self._server_key is not None and not hmac.compare_digest(server, self._server_key):
             raise RemoteProtocolError(
@@ -283,6 +286,8 @@ class Seat:
             )
         if self._seat_of(body) is None:
             raise RemoteProtocolError("pin-seat-key", "no seat has this seat's key")
+        if self._record is not None and digest.hex() != self._record.hand:
+            raise LocalProtocolError("this seat's record is of another hand than this log")
 
     def _seat_of(self, body: Open) -> int | None:
         mine = self._key.public.hex()
@@ -324,9 +329,9 @@ class Seat:
     def _refuse_close(self, body: Close) -> None:
         """A close that says other than what this seat remembers is not acknowledged."""
         own = self._seed.hex()
-        if self.name in self.hand.persons or self.name in self.hand.reveals:
-            if not hmac.compare_digest(body.seeds[self.name], own):
-                raise RemoteProtocolError("record-seed", "the close has another seed", SERVER)
+        revealed = self.name in self.hand.reveals
+        if revealed and not hmac.compare_digest(body.seeds[self.name], own):
+            raise RemoteProtocolError("record-seed", "the close has another seed", SERVER)
         seat = SEATS.index(self.name)
         for mine, stated in ((self._dealt, body.deals), (self._received, body.exchanges)):
             if mine is not None and stated[seat] != mine:
@@ -394,8 +399,8 @@ class Seat:
             return None
         if (box := self._bad_box()) is not None:
             seen = self.log.hashes[box]
-            body = Dispute(hand_key=self._hand_key.hex())
-            return None if ("dispute", seen) in self._sent else self._say(body, seen)
+            claim = Dispute(hand_key=self._hand_key.hex())
+            return None if ("dispute", seen) in self._sent else self._say(claim, seen)
         bodies: dict[str, Callable[[], Body]] = {
             "commit": self._commit,
             "reveal": self._reveal,
@@ -435,7 +440,7 @@ class Seat:
     def _said_before(self, kind: str) -> Outgoing | None:
         """The message of this type over the same entry, if it was signed already."""
         own = self._sent.get((kind, self.log.hashes[self.hand.since]))
-        return own and Outgoing(self.record, own.encoded())
+        return None if own is None else Outgoing(self.record, own.encoded())
 
     def _say(self, body: Body, seen: str | None = None) -> Outgoing:
         """Sign, remember, hand out; or hand out again what was signed over the same entry."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import struct
 from collections.abc import Iterator, Sequence
+from itertools import chain, count
 
 from fairdeal.cards import MAX_DECK
 from fairdeal.encoding import frame, u16, u32
@@ -21,16 +22,13 @@ LIMITS = (0, *(65536 - 65536 % n for n in range(1, MAX_DECK + 1)))
 
 def blocks(seed: bytes, label: bytes) -> Iterator[bytes]:
     """The 64-byte blocks `HMAC-SHA-512(seed, u32(i) ‖ label)` for i = 1, 2, …"""
-    number = 1
-    while True:
+    for number in count(1):
         yield hmac.digest(seed, u32(number) + label, "sha512")
-        number += 1
 
 
 def words(seed: bytes, label: bytes) -> Iterator[int]:
     """The blocks read as big-endian 16-bit words."""
-    for block in blocks(seed, label):
-        yield from _WORDS(block)
+    return chain.from_iterable(map(_WORDS, blocks(seed, label)))
 
 
 def permutation(seed: bytes, hand_id: bytes, shuffler: str, size: int) -> list[int]:
@@ -42,9 +40,10 @@ def permutation(seed: bytes, hand_id: bytes, shuffler: str, size: int) -> list[i
         raise ValueError(f"a deck has 1 to {MAX_DECK} cards, not {size}")
     take = words(seed, frame("fairdeal/v1/permutation", hand_id, shuffler, u16(size))).__next__
     perm = list(range(size))
+    limits = LIMITS
     for i in range(size - 1, 0, -1):
         n = i + 1
-        while (word := take()) >= LIMITS[n]:
+        while (word := take()) >= limits[n]:
             pass  # this word would favour the low positions
         j = word % n
         perm[i], perm[j] = perm[j], perm[i]

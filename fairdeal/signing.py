@@ -6,6 +6,7 @@ Keys and signatures are raw bytes here. A public key is checked where it is regi
 
 from __future__ import annotations
 
+import secrets
 from functools import lru_cache
 
 from nacl import bindings
@@ -28,6 +29,11 @@ class SigningKey:
         if len(seed) != bindings.crypto_sign_SEEDBYTES:
             raise ValueError(f"a private key is 32 bytes, not {len(seed)}")
         self.public, self._secret = bindings.crypto_sign_seed_keypair(seed)
+
+    @classmethod
+    def generate(cls) -> SigningKey:
+        """A fresh key from the operating system's randomness."""
+        return cls(secrets.token_bytes(bindings.crypto_sign_SEEDBYTES))
 
     def __repr__(self) -> str:
         return f"SigningKey(public={self.public.hex()})"

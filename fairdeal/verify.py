@@ -8,28 +8,30 @@ says that the log agrees with itself, and no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from fairdeal import guarantee
-from fairdeal.checks import NOT_CLOSED, OPENED, Case, Looked
+from fairdeal.checks import OPENED, Case, Looked
 from fairdeal.errors import MalformedError
 from fairdeal.findings import (
     CHECKS,
-    CODES,
     CheckReport,
     Finding,
     HandLabel,
     Pinned,
+    Status,
     Stop,
     Verdict,
     finding,
 )
 from fairdeal.games.base import Policy
 from fairdeal.games.policies import POLICIES
-from fairdeal.hand import SEATS, SERVER, Deviation, Fault, Hand, Phase
+from fairdeal.hand import Hand
 from fairdeal.log import GENESIS, Log, Marks, link_problem, read_log
-from fairdeal.messages import Open, Person
+from fairdeal.messages import MAX_SEATS, Open, Person
+from fairdeal.parties import SEATS, SERVER
 from fairdeal.record import Record, read_record
+from fairdeal.table import Deviation, Fault, Phase
 
 
 def verify(
@@ -47,13 +49,16 @@ def verify(
     elsewhere, by seat number; `record` is a seat's own record; `head` is the entry hash (64 hex
     digits) at which the caller knows the log to end. `policies` are the bots to replay.
 
-    Raises MalformedError if `record` is none, or of another hand than the transcript.
+    Raises MalformedError if `record` is none, or of another hand than the transcript, ValueError for
+    a seat number that no table has.
     """
-    mine = read_record(record) if record is not None else None
     keys = dict(seat_keys or {})
+    if any(seat not in range(MAX_SEATS) for seat in keys):
+        raise ValueError(f"a seat's number is 0 to {MAX_SEATS - 1}")
+    mine = read_record(record) if record is not None else None
     pinned = Pinned(
         head=head,
-        record=mine and mine.seat,
+        record=None if mine is None else mine.seat,
         seat_keys={SEATS[seat]: key.hex() for seat, key in keys.items()},
         server_key=server_key.hex() if server_key is not None else None,
     )
@@ -62,6 +67,9 @@ def verify(
     except MalformedError as error:
         return _malformed(error, pinned)
     return _Examination(log, policies, pinned, mine).verdict()
+
+
+_UNPLAYABLE = Looked(0, "the terms of the hand cannot be played", applies=False)
 
 
 class _Examination:
@@ -99,12 +107,9 @@ class _Examination:
             judged = self.hand.judge(said, digest, seen) if playable else None
             deviations = judged.deviations if judged else ()
             self.deviations.append(deviations)
-            if self.hand.phase is Phase.START:
-                keys.append(self._first_key(said.by))
-                parties.append(self._first_party(said.by))
-            else:
-                keys.append(self.hand.key_of(said.by))
-                parties.append(self.hand.party_of(said.by))
+            party = self.hand.party_of(said.by) if self.hand.size else self._first_party(said.by)
+            parties.append(party)
+            keys.append(self.hand.keys[party] if self.hand.size else self._first_key(party))
             if judged and not any(one.code == "open-terms" for one in deviations):
                 self.hand.take(judged)
         return keys, parties
@@ -118,8 +123,7 @@ class _Examination:
             else SERVER
         )
 
-    def _first_key(self, by: str) -> bytes:
-        party = self._first_party(by)
+    def _first_key(self, party: str) -> bytes:
         opened = self._opened
         return bytes.fromhex(
             opened.server_key if party == SERVER else opened.seats[SEATS.index(party)].key
@@ -130,30 +134,19 @@ class _Examination:
     def verdict(self) -> Verdict:
         """Run every check and say what follows."""
         case, hand = self.case, self.hand
-        steps: dict[int, Callable[[], Looked]] = {
-            2: self._check_chain,
-            3: lambda: self._report(3, 1),
-            4: self._check_signatures,
-            5: self._check_coverage,
-            6: lambda: self._report(6, len(self.log)),
-            7: lambda: self._report(7, len(self.log)),
-        }
-        if hand.size:
-            self._blame_table()
-            steps |= {number: (lambda check=check: check(case)) for number, check in OPENED.items()}
-        else:
-            self._blame_table()
-        steps |= {19: self._check_pins, 20: self._check_record, 21: self._check_head}
-        for number in CHECKS:
-            if number > 1:
-                unplayable = Looked(0, "the terms of the hand cannot be played", applies=False)
-                self.looked[number] = steps.get(number, lambda: unplayable)()
+        self.looked[2] = self._check_chain()
+        self.looked[3] = Looked(1)
+        self.looked[4] = self._check_signatures()
+        self.looked[5] = self._check_coverage()
+        self._blame_table()
+        self.looked[6] = self.looked[7] = Looked(len(self.log)) if hand.size else _UNPLAYABLE
+        for number, check in OPENED.items():
+            self.looked[number] = check(case) if hand.size else _UNPLAYABLE
+        self.looked[19] = self._check_pins()
+        self.looked[20] = self._check_record()
+        self.looked[21] = self._check_head()
         findings = tuple(sorted(_merged(case.findings), key=lambda one: (one.check, one.entries)))
         return self._conclude(findings)
-
-    def _report(self, number: int, count: int) -> Looked:
-        """What the table found was put down already; this only counts."""
-        return Looked(count)
 
     def _check_chain(self) -> Looked:
         """Each entry follows from the one before it (2.1 to 2.3)."""
@@ -316,17 +309,21 @@ class _Examination:
         failed = {one.check for one in findings}
         checks = tuple(
             CheckReport(
-                looked_at=looked.count,
+                looked_at=looked.looked_at,
                 name=CHECKS[number],
                 number=number,
                 reason=looked.reason,
-                status="failed" if number in failed else "passed" if looked.count else "not run",
+                status="failed"
+                if number in failed
+                else "passed"
+                if looked.looked_at
+                else "not run",
             )
             for number, looked in self.looked.items()
         )
         closed = self.hand.phase is Phase.CLOSED
-        ran = all(one.count or not one.applies for one in self.looked.values())
-        status = "invalid" if findings else "valid" if closed and ran else "incomplete"
+        ran = all(one.looked_at or not one.applies for one in self.looked.values())
+        status: Status = "invalid" if findings else "valid" if closed and ran else "incomplete"
         opened, acks = self._opened, tuple(sorted(self.hand.acks))
         return Verdict(
             acknowledged=acks,

@@ -8,7 +8,7 @@ from fairdeal.encoding import Shape
 from fairdeal.games.base import Moon, Outcome, Play
 
 
-class DealRules(Shape, tag_field="game", tag="deal"):
+class DealRules(Shape, frozen=True, tag_field="game", tag="deal"):
     """`{"game": "deal"}`."""
 
 

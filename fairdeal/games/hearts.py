@@ -24,7 +24,7 @@ _Code = Annotated[str, Meta(min_length=2, max_length=2)]
 _Total = Annotated[int, Meta(ge=1, le=MAX_INT // 2)]
 
 
-class HeartsRules(Shape, tag_field="game", tag="hearts"):
+class HeartsRules(Shape, frozen=True, tag_field="game", tag="hearts"):
     """Every parameter, never a preset's name, so that an old transcript keeps its meaning."""
 
     cancellation: bool
@@ -106,6 +106,10 @@ class Tricks:
 
     def breach(self, cards: Collection[str], card: str) -> Breach | None:
         """The rule that playing `card` from the hand `cards` breaks; the first that applies."""
+        if self.trick and self.tricks:  # the common case, without looking for all legal cards
+            led = self.trick[0][1][1]
+            if card[1] == led or all(one[1] != led for one in cards):
+                return None
         legal = self.legal(cards)
         if card in legal:
             return None
@@ -131,15 +135,17 @@ class Tricks:
         if len(self.trick) == self.game.seats:
             self._finish()
         else:
-            self.turn = self._after(seat)
+            self.turn = self._next()
 
-    def _after(self, seat: int) -> int:
-        """The next seat to the left that has not played to the trick.
+    def _next(self) -> int:
+        """The first seat, from the leader to the left, that has not played to the trick.
 
-        Somebody has only where a play was out of turn: such a log can still be followed.
+        That is the seat after the last one, except in a log with a play out of turn, which can be
+        followed so.
         """
-        turn = (seat + 1) % self.game.seats
-        while turn in (played for played, _ in self.trick):
+        played = [seat for seat, _ in self.trick]
+        turn = played[0]
+        while turn in played:
             turn = (turn + 1) % self.game.seats
         return turn
 

@@ -1,0 +1,393 @@
+"""The command line: commands and exit codes, nothing else.
+
+Exit codes: 0 valid, 1 invalid, 2 malformed or usage, 3 incomplete; of several files the worst
+counts, in the order invalid, malformed, incomplete, valid. What a command needs is imported inside
+it: start-up is most of the time that `verify` takes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from fairdeal import files
+from fairdeal.errors import FairdealError, MalformedError
+from fairdeal.report import screen
+
+if TYPE_CHECKING:
+    from fairdeal.findings import Verdict
+    from fairdeal.pins import Judged, Pins
+    from fairdeal.simulate import PlayedHand, Table
+
+EXIT: Final = {"valid": 0, "invalid": 1, "malformed": 2, "incomplete": 3}
+_WORST_FIRST: Final = ("invalid", "malformed", "incomplete", "valid")
+USAGE: Final = 2
+INTERRUPTED: Final = 130
+INTERNAL: Final = 70
+
+
+class _Program(click.Group):
+    """The group of commands; whatever happens in one, its user gets one line and a code."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        kwargs["standalone_mode"] = False
+        sys.exit(_guarded(lambda: super(_Program, self).main(*args, **kwargs)))
+
+
+def _guarded(run: Callable[[], Any]) -> int:
+    try:
+        code = run()
+        return code if isinstance(code, int) else 0
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "fairdeal"
+        return _refuse(f"{path}: {error.format_message()} (see {path} -h)")
+    except click.ClickException as error:
+        return _refuse(f"fairdeal: {error.format_message()}")
+    except FairdealError as error:
+        return _refuse(f"fairdeal: {error}")
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the last resort: a traceback helps no user
+        screen.complain(
+            f"fairdeal: internal error: {type(error).__name__}: {error}; this is a fault of "
+            "fairdeal: please report it with the command and the file"
+        )
+        return INTERNAL
+
+
+def _refuse(text: str) -> int:
+    screen.complain(text)
+    return USAGE
+
+
+@click.group(
+    cls=_Program,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("--version", is_flag=True, help="Print the version and leave.")
+@click.pass_context
+def cli(context: click.Context, version: bool) -> int | None:
+    """Deal cards that nobody has to be trusted with, and check hands that others dealt.
+
+    \b
+    Examples:
+      fairdeal demo                      play a hand and verify it
+      fairdeal verify hand.json          judge a transcript
+      fairdeal show hand.json            read it as people write it
+
+    Exit codes: 0 valid, 1 invalid, 2 malformed or usage, 3 incomplete.
+    """  # noqa: D301 - \b is click's: it keeps the lines as they are
+    if version:
+        return _print_version()
+    if context.invoked_subcommand is None:
+        screen.show([screen.line(row) for row in context.get_help().splitlines()])
+        return USAGE  # a script whose command got lost must not read this as `valid`
+    return None
+
+
+def _print_version() -> int:
+    from importlib.metadata import version
+
+    from fairdeal.messages import FORMAT_VERSION, SPEC_VERSION
+
+    text = f"fairdeal {version('fairdeal')} (format {FORMAT_VERSION}, protocol {SPEC_VERSION})"
+    screen.show([screen.line(text)])
+    return 0
+
+
+# -- verify --------------------------------------------------------------------------------------
+
+
+@cli.command()
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True)
+@click.option("--server-key", metavar="HEX", help="The server's public key, if you know it.")
+@click.option(
+    "--seat-key", metavar="SEAT=HEX", multiple=True, help="A person's public key, by seat number."
+)
+@click.option("--mine", metavar="FILE", help="Your own record of the hand, as your seat stored it.")
+@click.option("--head", metavar="HEX", help="The hash of the log's last entry, if you know it.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a file, each on a line.")
+def verify(
+    paths: tuple[str, ...],
+    *,
+    server_key: str | None,
+    seat_key: tuple[str, ...],
+    mine: str | None,
+    head: str | None,
+    as_json: bool,
+) -> int:
+    """Judge transcripts. FILE - is standard input.
+
+    What is in a file proves nothing about whose keys are in it: say which keys you know from
+    elsewhere, and the verdict ends with what follows from them.
+
+    \b
+    Examples:
+      fairdeal verify hand.json
+      fairdeal verify hand.json --seat-key 1=8f3c… --server-key 07ab…
+      fairdeal verify hand.json --mine my-record.json
+      curl -s https://example.org/hand.json | fairdeal verify - --json
+
+    Exit codes: 0 valid, 1 invalid, 2 malformed or usage, 3 incomplete; of several files the worst.
+    """  # noqa: D301
+    if len(paths) > 1 and (mine is not None or head is not None):
+        raise click.UsageError("--mine and --head are about one hand: expected one FILE")
+    from fairdeal.pins import judge_file, read_pins
+
+    pins = read_pins(server_key, seat_key, mine, head)
+    found: list[str] = []
+    for path in paths:
+        judged = judge_file(path, pins)
+        (_print_json if as_json else _print_verdict)(judged, first=not found)
+        found.append(judged.verdict.status)
+    return _exit_code(found)
+
+
+def _exit_code(statuses: list[str]) -> int:
+    """The exit code of the worst status."""
+    return EXIT[min(statuses, key=_WORST_FIRST.index)]
+
+
+def _print_json(judged: Judged, *, first: bool) -> None:
+    from fairdeal.report.machine import as_json
+
+    screen.write(as_json(judged.file, judged.verdict).encode() + b"\n")
+
+
+def _print_verdict(judged: Judged, *, first: bool) -> None:
+    from fairdeal.report import text
+
+    if judged.problem is not None:
+        screen.complain(f"fairdeal: {judged.file}: {judged.problem}")
+    elif judged.verdict.status == "malformed":
+        screen.complain(f"fairdeal: {text.malformed(judged.file, judged.verdict)}")
+    else:
+        space = [] if first else [screen.line()]
+        screen.show([*space, *text.verdict(judged.file, judged.verdict)])
+
+
+# -- show, head, compact -------------------------------------------------------------------------
+
+
+def _judged_alone(path: str) -> tuple[bytes, Verdict]:
+    """A file and its verdict, nothing pinned."""
+    from fairdeal.pins import Pins
+
+    data = files.read(path)
+    return data, Pins(None, {}, None, None).judge(data)
+
+
+@cli.command()
+@click.argument("path", metavar="FILE")
+def show(path: str) -> int:
+    """Show a hand as people write it: seats, deal, pass, tricks, points.
+
+    The first line is the verdict's status: a hand that is not valid is shown, but not vouched for.
+    Of a hand that is not closed only the plays are public. FILE - is standard input.
+
+    \b
+    Examples:
+      fairdeal show hand.json
+      fairdeal show hand.json | less
+
+    Exit codes: as of verify.
+    """  # noqa: D301
+    from fairdeal.log import read_log
+    from fairdeal.report import text
+    from fairdeal.report.sheet import Sheet
+
+    data, verdict = _judged_alone(path)
+    if verdict.status == "malformed":
+        screen.complain(f"fairdeal: {text.malformed(path, verdict)}")
+    else:
+        table = Sheet(read_log(data), symbols=screen.has_symbols())
+        screen.show(table.whole(verdict))
+    return EXIT[verdict.status]
+
+
+@cli.command()
+@click.argument("path", metavar="FILE")
+@click.option("--json", "as_json", is_flag=True, help='{"hash": …, "seq": …} on a line.')
+def head(path: str, as_json: bool) -> int:
+    """Print the hash of a log's last entry, which pins all of it.
+
+    Keep it, or exchange it at the table: `fairdeal verify --head HEX` then tells whether a
+    transcript is that log and all of it. It is computed, not believed; nothing else is checked.
+
+    \b
+    Examples:
+      fairdeal head hand.json
+      fairdeal verify hand.json --head $(fairdeal head my-copy.json)
+    """  # noqa: D301
+    from fairdeal.log import read_log
+
+    try:
+        log = read_log(files.read(path))
+    except MalformedError as error:
+        raise files.FileError(path, f"malformed: {error}") from error
+    text = log.head
+    if as_json:
+        from fairdeal.report.machine import one_line
+
+        text = one_line({"hash": log.head, "seq": len(log) - 1})
+    screen.show([screen.line(text)])
+    return 0
+
+
+@cli.command()
+@click.argument("path", metavar="FILE")
+@click.option("-o", "--output", metavar="OUT", help="Where to write it; else standard output.")
+def compact(path: str, output: str | None) -> int:
+    """Strip the signatures that later ones cover; what is left proves the same.
+
+    Only a valid transcript is compacted: what is stripped can never be checked again.
+
+    \b
+    Examples:
+      fairdeal compact hand.json -o hand.compact.json
+      fairdeal compact hand.json | gzip > hand.json.gz
+
+    Exit codes: as of verify.
+    """  # noqa: D301
+    from fairdeal.log import read_log
+    from fairdeal.report.course import compacted_log
+
+    data, verdict = _judged_alone(path)
+    if verdict.status != "valid":
+        why = verdict.findings[0] if verdict.findings else None
+        reason = f"{why.message} {why.found}" if why else "the hand did not end here"
+        screen.complain(
+            f"fairdeal: {path}: expected a valid transcript, found {verdict.status}: {reason}"
+        )
+        return EXIT[verdict.status]
+    short = compacted_log(read_log(data)).encoded()
+    files.write(output, short) if output is not None else screen.write(short)
+    return 0
+
+
+# -- keygen --------------------------------------------------------------------------------------
+
+
+@cli.command()
+@click.argument("path", metavar="[FILE]", required=False)
+@click.option("--print", "show_private", is_flag=True, help="Print the private key, store nothing.")
+def keygen(path: str | None, show_private: bool) -> int:
+    """Make an Ed25519 key pair: the private key into FILE, the public key on the screen.
+
+    FILE must be new; only its owner can read it. Keys are 64 lower-case hexadecimal digits.
+
+    \b
+    Examples:
+      fairdeal keygen server.key
+      fairdeal keygen --print
+    """  # noqa: D301
+    import secrets
+
+    from fairdeal.signing import SigningKey
+
+    if (path is None) != show_private:
+        raise click.UsageError("expected a FILE for the private key, or --print")
+    key = SigningKey(secrets.token_bytes(32))
+    private, public = key.private_bytes().hex(), key.public.hex()
+    if path is not None:
+        files.create_secret(path, f"{private}\n".encode())
+        screen.show([screen.line(public)])
+    else:
+        screen.show([screen.line(f"public  {public}"), screen.line(f"private {private}")])
+    return 0
+
+
+# -- demo ----------------------------------------------------------------------------------------
+
+
+@cli.command()
+@click.option("--hands", type=click.IntRange(1, 9999), default=1, help="How many hands to play.")
+@click.option(
+    "--people", type=click.IntRange(0, 4), default=4, help="Seats with keys of their own, of 4."
+)
+@click.option("--rules", metavar="NAME", default="hearts", help="hearts (default) or hearts-50.")
+@click.option(
+    "--policy", metavar="NAME", default="random/1", help="How people play: random/1, low/1."
+)
+@click.option("--out", metavar="DIR", help="Write hand-0001.json … there, over older ones.")
+@click.option("--secrets", is_flag=True, help="Beside each, every private key and seed, for tests.")
+@click.option("--compact", "short", is_flag=True, help="Write compacted transcripts.")
+def demo(
+    *, hands: int, people: int, rules: str, policy: str, out: str | None, secrets: bool, short: bool
+) -> int:
+    """Play hands of Hearts in this one process and verify them.
+
+    Scores carry over from hand to hand; a new game begins when one is over.
+
+    \b
+    Examples:
+      fairdeal demo
+      fairdeal demo --hands 10 --people 2 --out hands
+      fairdeal verify hands/hand-0001.json
+
+    Exit codes: as of verify, of the worst hand.
+    """  # noqa: D301
+    import time
+
+    from fairdeal import simulate
+    from fairdeal.games.policies import POLICIES
+    from fairdeal.games.presets import HEARTS
+    from fairdeal.report import demo as report
+
+    _require_known("--rules", rules, HEARTS)
+    _require_known("--policy", policy, POLICIES)
+    if out is None and (secrets or short):
+        raise click.UsageError("--secrets and --compact are about files: expected --out DIR too")
+    if out is not None:
+        files.make_folder(out)
+    table = simulate.new_table(people, rules=HEARTS[rules])
+    now = time.time_ns() // 1_000_000
+    statuses: list[str] = []
+    for played in simulate.play_hands(table, hands, at=now, policy=policy):
+        data = _transcript(played, short)
+        verdict = _demo_pins(table, played).judge(data)
+        statuses.append(verdict.status)
+        if out is not None:
+            _store(out, len(statuses), data, played if secrets else None)
+        drawn = report.one_hand if hands == 1 else report.one_of_many
+        screen.show(drawn(played.log, verdict, symbols=screen.has_symbols()))
+    screen.show(report.afterwards(statuses, out))
+    return _exit_code(statuses)
+
+
+def _require_known(option: str, name: str, known: Any) -> None:
+    if name not in known:
+        raise click.UsageError(f"{option}: expected {' or '.join(known)}, found {name}")
+
+
+def _transcript(played: PlayedHand, short: bool) -> bytes:
+    from fairdeal.report.course import compacted_log
+
+    return (compacted_log(played.log) if short else played.log).encoded()
+
+
+def _demo_pins(table: Table, played: PlayedHand) -> Pins:
+    """The demo made every key itself, so it knows them from elsewhere than the transcript."""
+    from fairdeal.pins import Pins
+
+    keys = {seat: key.public for seat, key in table.keys.persons.items()}
+    return Pins(table.keys.server.public, keys, None, played.log.head)
+
+
+def _store(folder: str, number: int, data: bytes, played: PlayedHand | None) -> None:
+    """A hand's transcript, and its secrets where `played` is given."""
+    from fairdeal.encoding import encode
+
+    name = files.inside(folder, f"hand-{number:04}")
+    files.write(f"{name}.json", data)
+    if played is not None:
+        files.write(f"{name}.secrets.json", encode(played.secrets), secret=True)
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    cli.main(prog_name="fairdeal")

@@ -1,0 +1,100 @@
+"""What a user pins on the command line, and the verdict on a file that follows from it.
+
+Keys are 64 lower-case hexadecimal digits; another writing of one is told what it looks like.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import click
+
+from fairdeal import files
+from fairdeal.encoding import unhex
+from fairdeal.errors import MalformedError
+from fairdeal.findings import Pinned, Verdict
+from fairdeal.record import read_record
+from fairdeal.verify import verify
+
+
+class Pins(NamedTuple):
+    """What the user knows from elsewhere, read and checked."""
+
+    server_key: bytes | None
+    seat_keys: dict[int, bytes]
+    record: bytes | None
+    head: str | None
+
+    def judge(self, data: bytes) -> Verdict:
+        """The verdict on a transcript. Raises MalformedError if the record is of another hand."""
+        return verify(data, **self._asdict())
+
+    def pinned(self) -> Pinned:
+        """The pins as a verdict names them."""
+        return Pinned(
+            head=self.head,
+            record=read_record(self.record).seat if self.record is not None else None,
+            seat_keys={f"seat/{seat}": key.hex() for seat, key in self.seat_keys.items()},
+            server_key=self.server_key.hex() if self.server_key is not None else None,
+        )
+
+
+class Judged(NamedTuple):
+    """A file and its verdict; `problem` if it could not be read or judged at all."""
+
+    file: str
+    verdict: Verdict
+    problem: str | None
+
+
+def _hex_option(text: str, option: str) -> bytes:
+    try:
+        return unhex(text, 32)
+    except MalformedError as error:
+        raise click.UsageError(f"{option}: {error.problem}") from None
+
+
+def _seat_keys(given: tuple[str, ...]) -> dict[int, bytes]:
+    keys: dict[int, bytes] = {}
+    for text in given:
+        name, equals, digits = text.partition("=")
+        number = name.removeprefix("seat/")
+        if not equals or number not in tuple("0123456789"):
+            wanted = "expected SEAT=HEX with a SEAT like 1 or seat/1"
+            raise click.UsageError(f"--seat-key: {wanted}, found {text[:40]}")
+        key = _hex_option(digits, f"--seat-key {name}")
+        if keys.setdefault(int(number), key) != key:
+            raise click.UsageError(f"--seat-key: expected one key for {name}, found two")
+    return keys
+
+
+def read_pins(
+    server_key: str | None, seat_key: tuple[str, ...], mine: str | None, head: str | None
+) -> Pins:
+    """The pins that the options name. Raises UsageError, or FileError for the record's file."""
+    record = None
+    if mine is not None:
+        record = files.read(mine)
+        try:
+            read_record(record)
+        except MalformedError as error:
+            raise files.FileError(mine, f"expected a seat's own record; {error}") from error
+    return Pins(
+        server_key=None if server_key is None else _hex_option(server_key, "--server-key"),
+        seat_keys=_seat_keys(seat_key),
+        record=record,
+        head=None if head is None else _hex_option(head, "--head").hex(),
+    )
+
+
+def judge_file(file: str, pins: Pins) -> Judged:
+    """The verdict on one file, whatever is there or not."""
+    try:
+        return Judged(file, pins.judge(files.read(file)), None)
+    except files.FileError as error:
+        problem = error.problem
+    except MalformedError as error:  # the record is of another hand
+        problem = str(error)
+    from fairdeal.report.machine import unreadable
+
+    return Judged(file, unreadable(problem, pins.pinned()), problem)
