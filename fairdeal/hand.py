@@ -61,8 +61,9 @@ class Hand:
         self.hand_id = b""
         self.terms: Open
         self.game: Game
-        #: how often each card is in the deck
+        #: how often each card is in the deck, and how often it has not been played
         self.copies: Counter[str] = Counter()
+        self.unplayed: Counter[str] = Counter()
         #: the entry that persons of the current phase must have seen, and all such entries so far
         self.since = -1
         self.now = NOTHING
@@ -88,9 +89,8 @@ class Hand:
         self.end: int | None = None
         self.before_void: Phase | None = None
         self.play: Play | None = None
-        #: (entry, by, card) of each play, and who played each card
+        #: (entry, by, card) of each play
         self.plays: list[tuple[int, str, str]] = []
-        self.players: dict[str, list[str]] = {}
         self.moon: Moon | None = None
         self.choice: int | None = None
         self.replaced: dict[str, int] = {}
@@ -142,11 +142,7 @@ class Hand:
         by, kind = message.by, message.type
         rule = TABLE[kind]
         person = by in self.persons
-        signer = by if person else SERVER
-        slots: tuple[Slot, ...] = ((signer, by, kind, message.seen),)
-        once = (_ONCE_PERSON if person else _ONCE_SERVER).get(kind)
-        if once and seen is not None:  # what saw another log may be of another hand
-            slots = (*slots, (signer, by, once, ""))
+        slots = self._slots(message, seen, person=person)
         for slot in slots:
             if slot in self._said:
                 return self._second(message, digest, self._said[slot])
@@ -160,6 +156,13 @@ class Hand:
         if misplaced is not None:
             found = (misplaced, *found)
         return Judgement(message, digest, found, fits or self._skips(message), slots)
+
+    def _slots(self, message: Message, seen: int | None, *, person: bool) -> tuple[Slot, ...]:
+        """Under what it may be said once. What saw another log may be of another hand."""
+        by, kind = message.by, message.type
+        first = (by if person else SERVER, by, kind, message.seen)
+        once = (_ONCE_PERSON if person else _ONCE_SERVER).get(kind)
+        return (first,) if once is None or seen is None else (first, (*first[:2], once, ""))
 
     def _awaits(self, kind: str, by: str, seen: int | None) -> bool:
         """Whether this is what the hand waits for, over the entry that it must have seen."""
@@ -269,7 +272,9 @@ class Hand:
     def wait_for(self, kind: str, parties: frozenset[str], place: int) -> None:
         """From entry `place` on it is for these persons to say this."""
         self.since = place
-        self.now = self.steps[place] = Step(kind, parties & self.persons)
+        if not parties <= self.persons:
+            parties &= self.persons
+        self.now = self.steps[place] = Step(kind, parties)
 
 
 #: of what one hand has at most one by each author, although it saw another entry (7.1)

@@ -139,14 +139,15 @@ def _require_hex(entries: Sequence[Entry]) -> None:
 
 def _length(log: Log) -> int:
     """The length of `log.encoded()`, without encoding it again."""
-    numbers = "".join([f"{entry.at}{entry.seq}" for entry in log.entries])
+    numbers = [str([entry.at for entry in log.entries]), str([entry.seq for entry in log.entries])]
     sigs = sum(entry.sig is not None for entry in log.entries)
     return (
         len('{"entries":[],"fairdeal":1}')
         + len(log) * (len(',"at":,"prev":"","seq":,') + 64)
         - len(",")
         + sigs * (len('"sig":"",') + 128)
-        + len(numbers)
+        + sum(map(len, numbers))
+        - 2 * 2 * len(log)  # each list has brackets, and commas with a blank
         + sum(map(len, log.texts))
     )
 

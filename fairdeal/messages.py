@@ -7,10 +7,10 @@ right shape and ranges; whether it may be said now is `hand`'s business, whether
 
 from __future__ import annotations
 
-import hashlib
 import re
 import struct
 import unicodedata
+from hashlib import sha256
 from typing import Annotated, Any, Final, Literal, Union
 
 import msgspec
@@ -22,7 +22,6 @@ from fairdeal.encoding import (
     encode,
     frame,
     shape_error,
-    u32,
 )
 from fairdeal.errors import MalformedError
 from fairdeal.games import Rules
@@ -36,7 +35,7 @@ MAX_SEATS: Final = 10
 
 Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Hex64 = Annotated[str, Meta(pattern=r"^[0-9a-f]{128}\Z")]
-Sealed = Annotated[str, Meta(pattern=r"^(?:[0-9a-f]{2}){1,8192}\Z")]
+Sealed = Annotated[str, Meta(pattern=r"^[0-9a-f]+\Z", min_length=2, max_length=16384)]
 Int = Annotated[int, Meta(ge=-MAX_INT, le=MAX_INT)]
 Count = Annotated[int, Meta(ge=0, le=MAX_INT)]
 Positive = Annotated[int, Meta(ge=1, le=MAX_INT)]
@@ -266,7 +265,7 @@ _MESSAGE_HEAD: Final = frame("fairdeal/v1/message")
 
 def message_hash(encoded: bytes) -> bytes:
     """`H("fairdeal/v1/message", JCS(message))`, its frame written out."""
-    return hashlib.sha256(_MESSAGE_HEAD + u32(len(encoded)) + encoded).digest()
+    return sha256(_MESSAGE_HEAD + len(encoded).to_bytes(4, "big") + encoded).digest()
 
 
 def message(by: str, seen: str, body: Body) -> Message:
@@ -319,7 +318,7 @@ class Entry(Struct, frozen=True):
         """
         prev = bytes.fromhex(self.prev)
         fields = _ENTRY_FIELDS(8, self.seq, 32, prev, 8, self.at, 32, message_hash)
-        return hashlib.sha256(_ENTRY_HEAD + fields).digest()
+        return sha256(_ENTRY_HEAD + fields).digest()
 
 
 _ENTRY_HEAD: Final = frame("fairdeal/v1/entry")
@@ -387,7 +386,22 @@ def _read_body(kind: str, raw: msgspec.Raw) -> Any:
         raise shape_error(error, "$.body") from error
     if kind == "open":
         _require_text(body, "$.body")
+    elif kind in _BOXED:
+        _require_even(body)
     return body
+
+
+#: what has boxes
+_BOXED: Final = ("reveal", "deal", "pass", "exchange")
+
+
+def _require_even(body: Reveal | Deal | Pass | Exchange) -> None:
+    """A box is whole bytes; its pattern cannot count."""
+    boxes = (
+        [one.sealed for one in body.hands] if isinstance(body, Deal | Exchange) else [body.sealed]
+    )
+    if any(box is not UNSET and len(box) % 2 for box in boxes):
+        raise MalformedError("a box has an odd number of hexadecimal digits", "$.body")
 
 
 LOWER_HEX: Final = "expected lower-case hexadecimal digits in prev, seen and sig"

@@ -89,6 +89,7 @@ def _open(hand: Hand, body: Open, by: str, place: int) -> None:
     hand.hand_id = hand.digests[place]
     hand.game = game_of(body.rules, deck_of(body.deck), len(body.seats))
     hand.copies = Counter(hand.game.deck)
+    hand.unplayed = Counter(hand.game.deck)
     hand.persons = {SEATS[n] for n, seat in enumerate(body.seats) if not isinstance(seat, Bot)}
     hand.keys = {SEATS[n]: bytes.fromhex(seat.key) for n, seat in enumerate(body.seats)}
     hand.keys[SERVER] = bytes.fromhex(body.server_key)
@@ -148,7 +149,7 @@ def _begin(hand: Hand, place: int) -> None:
 def _play(hand: Hand, body: messages.Play, by: str, place: int) -> None:
     card = body.card
     hand.plays.append((place, by, card))
-    hand.players.setdefault(card, []).append(by)
+    hand.unplayed[card] -= 1
     hand.tricks.play(SEATS.index(by), card)
     _after_play(hand, place)
 
@@ -294,15 +295,15 @@ def _pass_problems(hand: Hand, body: Pass, by: str) -> Found:
 
 def _play_problems(hand: Hand, body: messages.Play, by: str) -> Found:
     card = body.card
-    opening, before = hand.tricks.opening_card, hand.players.get(card, ())
+    opening = hand.tricks.opening_card
+    if opening is None and hand.unplayed[card] > 0:
+        return ()
     copies = hand.copies[card]
     if not copies:
         return (_fault("play-unknown-card", "a card of the deck", ascii(card)),)
-    if opening is not None and card != opening:
-        return (_fault("play-first-lead", opening, card),)
-    if len(before) < copies:
-        return ()
-    if before.count(by) >= copies:
+    if opening is not None:
+        return () if card == opening else (_fault("play-first-lead", opening, card),)
+    if sum((by, card) == one[1:] for one in hand.plays) >= copies:
         return (_fault("play-not-held", "a card it still holds", card),)
     return (Deviation("card-twice", Fault.NOBODY, f"{card} at most {copies} times", card),)
 
