@@ -410,12 +410,9 @@ def check_clock(case: Case) -> Looked:
     count = 0
     for by, place in case.hand.replaced.items():
         body = case.body(place)
-        if (
-            not isinstance(body, Replace)
-            or body.reason == "left"
-            or place < (case.hand.deal or place)
-        ):
-            continue
+        left = not isinstance(body, Replace) or body.reason == "left"
+        if left or case.hand.deal is None or place < case.hand.deal:
+            continue  # before the deal there is nothing to decide
         count += 1
         used = _reserve_used(case, by, place)
         if used < clock.reserve_ms:

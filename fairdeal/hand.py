@@ -283,6 +283,6 @@ _ONCE_PERSON: Final = {"commit": "commit", "reveal": "reveal"}
 _ASTRAY: Final = frozenset(
     (
         *("repeated", "equivocation", "seen-unknown", "seen-not-previous"),
-        *("out-of-turn", "out-of-place", "after-end"),
+        *("out-of-turn", "out-of-place", "after-end", "play-unknown-card"),
     )
 )

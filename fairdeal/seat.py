@@ -155,8 +155,8 @@ class Seat:
 
     @property
     def cards(self) -> tuple[str, ...]:
-        """The cards in hand now, in canonical order; empty before the deal."""
-        if self._dealt is None:
+        """The cards in hand now, in canonical order; empty before the deal, or once replaced."""
+        if self._dealt is None or self.name not in self.hand.persons:
             return ()
         passed = self._passed.cards if self._passed and self.name in self.hand.passes else ()
         received = self._received.cards if self._received else ()
@@ -168,10 +168,13 @@ class Seat:
 
     @property
     def turn(self) -> str | None:
-        """What the caller must decide now: ``pass``, ``play``, ``choose`` or None."""
+        """What the caller must decide now: ``pass``, ``play``, ``choose`` or None.
+
+        None too once it has decided: what was signed is in `pending` until the log shows it.
+        """
         wanted = {Phase.PASS: "pass", Phase.PLAY: "play", Phase.CHOOSE: "choose"}
         kind = wanted.get(self.hand.phase)
-        if kind is None or not self._may_say(kind):
+        if kind is None or not self._may_say(kind) or self._said_before(kind):
             return None
         if kind == "play" and not self.legal():
             return None  # somebody else holds the card that begins

@@ -237,7 +237,7 @@ class _Examination:
             self.case.note("record-seed", self.case.end, "the seed of the record", "another")
         remembered = (
             (record.dealt, close.deals),
-            (record.passed if by in self.hand.passes else None, close.passes),
+            (record.passed if self._passed_itself(by) else None, close.passes),
             (record.received, close.exchanges),
         )
         for mine, stated in remembered:
@@ -246,6 +246,10 @@ class _Examination:
                     "record-cards", self.case.end, " ".join(mine.cards), "others, or none"
                 )
         return Looked(count + 2)
+
+    def _passed_itself(self, by: str) -> bool:
+        """Whether the pass of a seat is its person's, not a bot's that replaced it."""
+        return by in self.hand.passes and self.case.parties[self.hand.passes[by]] == by
 
     def _require_same_hand(self, record: Record) -> None:
         hand_id = self.log.message_hashes[0].hex()
@@ -276,16 +280,8 @@ class _Examination:
                 )
         there = set(self.log.message_hashes)
         for digest, one in own.items():
-            seen = self.log.position_of(one.message.seen)
-            passed_over = seen is not None and seen + 1 < len(self.log)
-            if (
-                digest not in there
-                and passed_over
-                and one.message.type in ("commit", "reveal", "dispute")
-            ):
-                self.case.note(
-                    "record-message", seen or 0, f"the seat's {one.message.type}", "none"
-                )
+            if one.message.type == "dispute" and digest not in there and self.case.close:
+                self.case.note("record-message", self.case.end, "the seat's dispute", "none")
         return len(own)
 
     def _check_head(self) -> Looked:

@@ -474,7 +474,9 @@ class ForeignPass(Seat):
             return self._dealt.cards if self._dealt else ()
         gone = {self.foreign, *(self._passed.cards if self._passed else ())}
         gone |= {card for _, by, card in self.hand.plays if by == self.name}
-        return tuple(card for card in (*self._dealt.cards, *self._received.cards) if card not in gone)
+        return tuple(
+            card for card in (*self._dealt.cards, *self._received.cards) if card not in gone
+        )
 
 
 class Blind(Dealer):
@@ -489,7 +491,9 @@ class Blind(Dealer):
             return
         for seat, cards in self._received().items():
             own = self._passed[seat].cards
-            self._cards[seat] = [card for card in self._cards[seat] if card not in own] + list(cards)
+            self._cards[seat] = [card for card in self._cards[seat] if card not in own] + list(
+                cards
+            )
 
 
 @cheat
@@ -550,20 +554,33 @@ class Lawless(Seat):
         return self._say(Play(card=card))
 
 
-def lawless(pick: Callable[[Seat], str | None], seed: object, **options: Any) -> tuple[Table, str, int]:
+def lawless(
+    pick: Callable[[Seat], str | None], seed: object, **options: Any
+) -> tuple[Table, str, int]:
     """A hand in which seat 1 once plays what `pick` says; who, and in which entry."""
     done: list[int] = []
 
     def move(seat: Seat) -> Outgoing | None:
         if seat.turn != "play":
-            return seat.pass_cards(table.policy.pass_cards(seat.view(), table.word)) if seat.turn else None
+            return (
+                seat.pass_cards(table.policy.pass_cards(seat.view(), table.word))
+                if seat.turn
+                else None
+            )
         card = None if done else pick(seat)
         if card is None:
             return seat.play(table.policy.play_card(seat.view(), table.word))
         done.append(len(table.log))
         return seat.play(card)
 
-    table = Table(4, seed=seed, dealer=Blind, seat=dict.fromkeys(range(4), Lawless), moves=dict.fromkeys(range(4), move), **options)
+    table = Table(
+        4,
+        seed=seed,
+        dealer=Blind,
+        seat=dict.fromkeys(range(4), Lawless),
+        moves=dict.fromkeys(range(4), move),
+        **options,
+    )
     table.run()
     assert done, "the seed gives the chance"
     return table, table.log.entries[done[0]].message.by, done[0]
@@ -608,7 +625,9 @@ def play_hearts_unbroken_by_person() -> Case:
         play = seat.hand.play
         if play.trick or not play.tricks or play.broken:
             return None
-        return next((card for card in seat.cards if card[1] == "H" and card not in seat.legal()), None)
+        return next(
+            (card for card in seat.cards if card[1] == "H" and card not in seat.legal()), None
+        )
 
     table, by, place = lawless(pick, 2)
     return case(table.bend(), "play-hearts-unbroken", by, at=(place,))
@@ -620,7 +639,11 @@ def play_first_lead_by_person() -> Case:
     table = Table(4)
     table.run(lambda t: t.hand.exchange is not None)
     bend = table.bend()
-    leads = [n for n in range(4) if "2C" not in table.seats[n].cards and "2C" not in table.dealer.cards_of(n)]
+    leads = [
+        n
+        for n in range(4)
+        if "2C" not in table.seats[n].cards and "2C" not in table.dealer.cards_of(n)
+    ]
     n = leads[0]
     card = table.dealer.cards_of(n)[0]
     draft = bend.insert(len(bend.drafts), SEATS[n], Play(card=card), seen=bend[-1])
@@ -732,7 +755,11 @@ def result_wrong_winner() -> Case:
     bend = table.bend()
     close = bend.one("close")
     result = close.body.result
-    close.change(result=msgspec.structs.replace(result, winners=tuple(n for n in range(4) if n not in result.winners)))
+    close.change(
+        result=msgspec.structs.replace(
+            result, winners=tuple(n for n in range(4) if n not in result.winners)
+        )
+    )
     return case(bend, "result-wrong", SERVER, at=(close,))
 
 
@@ -765,7 +792,9 @@ def committed(people: int = 4, **options: Any) -> Table:
 def void_key_of_another() -> Case:
     table = committed()
     bend = table.bend()
-    draft = bend.insert(len(bend.drafts), SERVER, void_of(table, "no-reveal", 1, hand_key="66" * 32))
+    draft = bend.insert(
+        len(bend.drafts), SERVER, void_of(table, "no-reveal", 1, hand_key="66" * 32)
+    )
     return case(bend, "void-key", SERVER, at=(0, draft))
 
 
@@ -788,7 +817,12 @@ class Rubbish(Seat):
 def bad_reveal() -> Case:
     table = Table(4, seat={2: Rubbish}).run()
     bend = table.bend()
-    return case(bend, "bad-reveal", "seat/2", at=(bend.one("commit", "seat/2"), bend.one("reveal", "seat/2"), bend.one("void")))
+    return case(
+        bend,
+        "bad-reveal",
+        "seat/2",
+        at=(bend.one("commit", "seat/2"), bend.one("reveal", "seat/2"), bend.one("void")),
+    )
 
 
 class UnreadablePass(Seat):
@@ -845,7 +879,12 @@ class BadBox(Dealer):
 def dispute_founded() -> Case:
     table = Table(4, dealer=BadBox).run()
     bend = table.bend()
-    return case(bend, "dispute-founded", SERVER, at=(bend.one("commit", "seat/1"), bend.one("deal"), bend.one("dispute")))
+    return case(
+        bend,
+        "dispute-founded",
+        SERVER,
+        at=(bend.one("commit", "seat/1"), bend.one("deal"), bend.one("dispute")),
+    )
 
 
 def disputing(table: Table, hand_key: bytes) -> Bend:
@@ -861,14 +900,21 @@ def disputing(table: Table, hand_key: bytes) -> Bend:
 def dispute_unfounded() -> Case:
     table = Table(4)
     bend = disputing(table, table.seats[1]._hand_key)
-    return case(bend, "dispute-unfounded", "seat/1", at=(bend.one("commit", "seat/1"), bend.one("deal"), bend.one("dispute")))
+    return case(
+        bend,
+        "dispute-unfounded",
+        "seat/1",
+        at=(bend.one("commit", "seat/1"), bend.one("deal"), bend.one("dispute")),
+    )
 
 
 @cheat
 def dispute_key_of_another() -> Case:
     table = Table(4)
     bend = disputing(table, b"\x99" * 32)
-    return case(bend, "dispute-key", "seat/1", at=(bend.one("commit", "seat/1"), bend.one("dispute")))
+    return case(
+        bend, "dispute-key", "seat/1", at=(bend.one("commit", "seat/1"), bend.one("dispute"))
+    )
 
 
 __all__ = ["CHEATS", "Case"]

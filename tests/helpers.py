@@ -27,6 +27,8 @@ from fairdeal.shuffle import words
 from fairdeal.signing import SigningKey as Key
 
 FRENCH = Deck(packs=1, removed=())
+
+
 class Table:
     """A table of four, `people` of them persons with keys; everything drawn from `seed`."""
 
@@ -68,7 +70,9 @@ class Table:
             scores=scores,
             left=left,
             seats=tuple(
-                Person(key=self.keys[n].public.hex(), name=f"P{n}") if n < people else bot(f"B{n}", bots)
+                Person(key=self.keys[n].public.hex(), name=f"P{n}")
+                if n < people
+                else bot(f"B{n}", bots)
                 for n in range(seats)
             ),
         )
@@ -212,9 +216,19 @@ class Bend:
     def place(self, draft: Draft) -> int:
         return self.drafts.index(draft)
 
-    def insert(self, place: int, by: str, body: Any, *, seen: Draft | str | None = None, key: Key | None = None) -> Draft:
+    def insert(
+        self,
+        place: int,
+        by: str,
+        body: Any,
+        *,
+        seen: Draft | str | None = None,
+        key: Key | None = None,
+    ) -> Draft:
         """A message more, at `place`, dated as the entry before."""
-        draft = Draft(by, body, self.drafts[place - 1].at, seen, key or self.keys.get(by, self.keys[SERVER]))
+        draft = Draft(
+            by, body, self.drafts[place - 1].at, seen, key or self.keys.get(by, self.keys[SERVER])
+        )
         self.drafts.insert(place, draft)
         return draft
 
@@ -252,7 +266,9 @@ def found(verdict: Verdict) -> list[tuple[str, tuple[str, ...]]]:
     return [(one.code, one.culprits) for one in verdict.findings]
 
 
-def assert_only(verdict: Verdict, code: str, *culprits: str, entries: tuple[int, ...] | None = None) -> None:
+def assert_only(
+    verdict: Verdict, code: str, *culprits: str, entries: tuple[int, ...] | None = None
+) -> None:
     """Exactly one finding, of this code, naming exactly these."""
     assert found(verdict) == [(code, culprits)], verdict.findings
     assert verdict.status == "invalid"
@@ -262,4 +278,3 @@ def assert_only(verdict: Verdict, code: str, *culprits: str, entries: tuple[int,
         assert one.entries == entries
     failed = [report.number for report in verdict.checks if report.status == "failed"]
     assert failed == [one.check]
-
