@@ -48,6 +48,8 @@ def _guarded(run: Callable[[], Any]) -> int:
         return _refuse(f"fairdeal: {error.format_message()}")
     except FairdealError as error:
         return _refuse(f"fairdeal: {error}")
+    except SystemExit:  # click's own answer where the reader of a help text has gone away
+        return 0
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last resort: a traceback helps no user

@@ -15,7 +15,7 @@ over which entry.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -160,7 +160,8 @@ class Hand:
     def _slots(self, message: Message, seen: int | None, *, person: bool) -> tuple[Slot, ...]:
         """Under what it may be said once. What saw another log may be of another hand."""
         by, kind = message.by, message.type
-        first = (by if person else SERVER, by, kind, message.seen)
+        seen_or_name = _hand_name(message.body) if kind == "open" else message.seen
+        first = (by if person else SERVER, by, kind, seen_or_name)
         once = (_ONCE_PERSON if person else _ONCE_SERVER).get(kind)
         return (first,) if once is None or seen is None else (first, (*first[:2], once, ""))
 
@@ -275,6 +276,13 @@ class Hand:
         if not parties <= self.persons:
             parties &= self.persons
         self.now = self.steps[place] = Step(kind, parties)
+
+
+
+
+def _hand_name(body: Any) -> str:
+    """Which hand an `open` opens: every one of them has seen the genesis."""
+    return repr((body.table, body.game, body.hand, body.attempt))
 
 
 #: of what one hand has at most one by each author, although it saw another entry (7.1)

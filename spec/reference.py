@@ -1919,7 +1919,7 @@ class Hand:
     def __init__(self, label, kinds="PPP", *, bends=None, before=None, rules=None, **body):
         self.random, self.kinds, self.n = Bytes(label), kinds, len(kinds)
         self.bends, self.before = bends or {}, before or {}
-        self.entries, self.marks, self.step_ms = [], {}, 1000
+        self.entries, self.marks, self.step_ms, self.signers = [], {}, 1000, {}
         self.pairs = {who: self.key_pair() for who in ["server", *range(self.n)]}
         self.hand_keys = {who: self.random.take(32) for who in ["server", *range(self.n)]}
         self.gone, self.seeds, self.openings = {}, {}, {}
@@ -1990,9 +1990,11 @@ class Hand:
             draft["at"] = self.entries[-1]["at"] + self.step_ms
         secret = self.pairs["server" if person is None else person][1]
         draft |= more
-        self.bends.get(name, lambda _hand, _draft: None)(self, draft)
-        secret = draft.pop("secret", secret)
-        signature = sign(secret, message_hash(draft)).hex()
+        bend = self.bends.get(name) or self.bends.get(name.split(":")[0] + ":*")
+        if bend:
+            bend(self, draft)
+        signer = self.signers.get(person, lambda hashed: sign(draft.pop("secret", secret), hashed))
+        signature = signer(message_hash(draft)).hex()
         draft.setdefault("sig", signature)
         if draft["sig"] is None:
             del draft["sig"]
@@ -2007,7 +2009,7 @@ class Hand:
     # -- what may happen out of order
 
     def replace(self, seat, reason="left"):
-        if seat not in self.gone and self.kinds[seat] == "P":
+        if seat < self.n and self.is_person(seat):
             self.gone[seat] = len(self.entries)
         self.put(f"replace:{seat}", "server", "replace", {"seat": seat, "reason": reason})
 
@@ -2232,6 +2234,1486 @@ class Hand:
 
     def data(self):
         return jcs({"fairdeal": 1, "entries": self.entries}) + b"\n"
+
+
+# ---------------------------------------------------------------- bad and good hands, with claims
+
+CASES = []
+
+
+def case(folder, why, hand, status="invalid", findings=(), remarks=()):
+    """A hand and what is CLAIMED of it: (code, check, culprit or None, entries by step name)."""
+    CASES.append((folder, why, hand, status, list(findings), list(remarks)))
+
+
+def dealt(label, kinds="PPB", **more):
+    """A deal-only hand of 12 cards."""
+    return Hand(label, kinds, rules=DEAL_ONLY, **({"deck": SMALL_DECK} | more)).run()
+
+
+def played(label, kinds="PPP", **more):
+    return Hand(label, kinds, **more).run()
+
+
+def setting(**values):
+    """A bend of a draft: these members of it."""
+    return lambda _hand, draft: draft.update(values)
+
+
+def body_setting(**values):
+    return lambda _hand, draft: draft["body"].update(values)
+
+
+def changed(value, **more):
+    return {**value, **more}
+
+
+def flipped(_hand, sealed):
+    """A box with its last bit flipped."""
+    return sealed[:-1] + format(int(sealed[-1], 16) ^ 1, "x")
+
+
+def with_body(function):
+    """A bend of the whole body of `open`."""
+
+    def bend(hand, body):
+        function(hand, body)
+        return body
+
+    return {"body": bend}
+
+
+def just_open(label, kinds="PPP", **more):
+    """A log of one entry."""
+    hand = Hand(label, kinds, **more)
+    hand.put("open", "server", "open", hand.body)
+    return hand
+
+
+def search(build):
+    """The hand of the first label in which the bend found an occasion (it sets the mark "bad")."""
+    for number in range(500):
+        hand = build(number)
+        if "bad" in hand.marks:
+            return hand
+    raise AssertionError("no label gave an occasion")
+
+
+def first_chance(pick, who="P"):
+    """A bend for "play:*": the first time that `pick` finds a card, it is played."""
+
+    def bend(hand, draft):
+        seat = int(draft["by"][5:])
+        if "bad" in hand.marks or ("P" if hand.is_person(seat) else "B") != who:
+            return
+        card = pick(hand, seat, draft["body"]["card"])
+        if card is not None:
+            hand.marks["bad"] = len(hand.entries)
+            draft["body"] = {"card": card}
+
+    return {"play:*": bend}
+
+
+def illegal(code_):
+    """Picks a card of the hand that breaks this rule."""
+
+    def pick(hand, seat, _card):
+        some = hand.hands[seat]
+        return next((c for c in some if hand.play.why_illegal(some, c) == code_), None)
+
+    return first_chance(pick)
+
+
+def key_grinder(hand, seat):
+    """Makes the key of a seat one of mixed order, and signs so that its signatures verify."""
+    secret = int.from_bytes(hand.random.take(32), "little") % L
+    key = ed_encode(ed_add(ed_mul(secret, BASE), ed_decode(ORDER_8)))
+
+    def signer(hashed):
+        return mixed_signature(secret, key, SIGN_PREFIX + hashed, lambda h: h % 8 == 0)
+
+    hand.signers[seat] = signer
+    return key.hex()
+
+
+ORDER_8 = bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a")
+
+
+def mixed_signature(secret, key, message, want):
+    """S·B = R + h·(secret·B): holds for the key with torsion only where h is a multiple of 8."""
+    for r in range(1, 1000):
+        point = ed_encode(ed_mul(r, BASE))
+        h = int.from_bytes(hashlib.sha512(point + key + message).digest(), "little") % L
+        if want(h):
+            return point + ((r + h * secret) % L).to_bytes(32, "little")
+    raise AssertionError("none found")
+
+
+def good_cases():
+    def good(name, why, hand, remarks=()):
+        case("good-" + name, why, hand, "valid", (), remarks)
+
+    def gone(name, **more):
+        """Seat 1 is replaced before that step."""
+        before = {name: lambda hand: hand.replace(1, "left")}
+        return played(f"gone at {name}", "PPB", before=before, **more)
+
+    four = changed(HEARTS, pass_count=3, pass_cycle=[1, 2, 3, 0])
+    french = {"packs": 1, "removed": []}
+    good("persons", "three people, every entry honest", played("persons"))
+    bots = {"house": True, "policies": {1: "random/1"}}
+    good("bots-house", "a house, two bots with either policy", played("bots", "PBPB", **bots))
+    good("all-bots", "nobody to reveal or to acknowledge", played("all bots", "BBB"))
+    hand = played("no pass", "PPPP", rules=changed(four, pass_count=1), hand=4)
+    good("no-pass-hand-4", "the fourth hand passes nothing", hand)
+    good("compacted", "every covered signature is stripped", played("compact", "PPB").compact())
+    hand = played("full", "PPBP", rules=four, deck=french, house=True).compact()
+    good("full-deck-compacted", "four seats, 52 cards", hand)
+    good("replaced-commit", "replaced before it committed: the server commits for it", gone("commit:seat/1"))
+    good("replaced-reveal", "replaced after its reveal, before the last one", gone_in_reveal())
+    good("replaced-deal", "replaced before the deal", gone("deal"))
+    good("replaced-pass", "replaced in the passing: the server passes for it", gone("pass:seat/1"))
+    good("replaced-exchange", "replaced before the exchange", gone("exchange"))
+    good("replaced-play", "replaced in the play", gone("play:4", substitute="random/1"))
+    good("replaced-close", "replaced before the close", gone("close"))
+    good("deal-only", "nothing is played", dealt("deal only", house=True))
+    good("deal-only-packs", "two packs less two cards, and a kitty", dealt("packs", "PPPB", deck=TWO_PACKS))
+    good("deal-only-own-cards", "a list of codes that are no French cards", dealt("own", deck=OWN_CARDS))
+    clock = {"clock": {"grace_ms": 500, "reserve_ms": 2000}}
+    good("clock", "a clock, and nobody expelled", played("clock", **clock))
+    before = {"play:5": lambda hand: hand.replace(min(hand.play.turn), "expelled")}
+    late = {"clock": {"grace_ms": 500, "reserve_ms": 0}}
+    good("expelled", "expelled with no reserve left", played("expelled", before=before, **late))
+    good("score-carried", "the second hand of a game", played("second", hand=2, scores=[3, 14, 15]))
+    ending = changed(HEARTS, end_score=10, tie="last-hand", exact_reset=[10, 5])
+    good("game-over", "the hand that ends a game", search_result(ending))
+    good("policy-unknown", "a bot whose policy nobody knows", played("odd", "PPB", policies={2: "odd/7"}), UNKNOWN)
+    doubled = changed(
+        HEARTS, cancellation=True, first_lead="left-of-dealer", kitty="last-trick", pass_count=1
+    )
+    hand = played("doubled", "PPBPB", rules=doubled, deck=TWO_SMALL_PACKS)
+    good("cancellation-kitty", "doubled cards cancel, the kitty goes with the last trick", hand)
+    chooses = changed(HEARTS, moon="shooter-chooses", card_points={"QS": 13, "3C": -3})
+    good("moon-chosen", "a seat shot the moon and chose", search_moon(chooses))
+
+
+UNKNOWN = [("policy-unknown", 13, None, [0])]
+TWO_PACKS = {"packs": 2, "removed": ["2C", "2C", "AS", "AS"]}
+OWN_CARDS = {"cards": ["one", "two", "six", "ten", "~!?", "Abc", "xyz"]}
+LOW = [r + s for s in SUITS for r in RANKS if r not in "23Q"]
+TWO_SMALL_PACKS = {"packs": 2, "removed": LOW * 2 + ["QC", "QD"]}
+
+
+def gone_in_reveal():
+    before = {"reveal:seat/1": lambda hand: hand.replace(0, "left")}
+    return played("gone in reveal", "PPB", before=before)
+
+
+def search_result(rules):
+    for number in range(100):
+        hand = played(f"game over {number}", rules=rules, hand=2, scores=[9, 9, 0])
+        result = hand.entries[hand.marks["close"]]["body"]["result"]
+        if result and len(set(result["places"])) == 3:
+            return hand
+    raise AssertionError
+
+
+def search_moon(rules):
+    for number in range(500):
+        hand = played(f"moon {number}", rules=rules)
+        if "choose" in hand.marks:
+            return hand
+    raise AssertionError
+
+
+def incomplete_cases():
+    def void(name, why, hand, remarks=()):
+        case("incomplete-" + name, why, hand, "incomplete", (), remarks)
+
+    silence = [("silence", 17, None, ["void"])]
+    hand = dealt("nr", before={"reveal:seat/1": lambda hand: hand.void("no-reveal", 1)}, house=True)
+    void("void-no-reveal", "a person does not reveal", hand, silence)
+    hand = dealt("left", before={"reveal:seat/1": lambda hand: hand.void("left", 1)})
+    void("void-left", "a person left before its reveal", hand, silence)
+    void("void-replaced", "replaced between commit and reveal: only void may follow", void_dead(), silence)
+    hand = dealt("op", before={"commit:seat/1": lambda hand: hand.void("operator")})
+    void("void-operator", "stopped while seats commit", hand)
+    void("cut", "the log of a hand that goes on", cut(dealt("cut"), 5))
+    void("cut-open", "only an `open`", cut(dealt("cut"), 1))
+    hand = played("cut pass", before={"pass:seat/2": stop})
+    void("cut-pass", "the log of a hand in which one seat has not passed", hand)
+
+
+def stop(_hand):
+    raise Over
+
+
+def cut(hand, length):
+    hand.entries = hand.entries[:length]
+    return hand
+
+
+def void_dead():
+    def before(hand):
+        hand.replace(1, "unresponsive")
+        hand.void("left", 1)
+
+    return dealt("dead", before={"reveal:seat/1": before})
+
+
+def chain_cases():
+    r1 = "reveal:seat/1"
+    hand = dealt("prev", bends={r1: setting(prev="ab" * 32)})
+    case("chain-prev", "`prev` is not the hash of the entry before", hand, findings=[("chain-prev", 2, None, [r1])])
+    hand = dealt("seq", bends={r1: setting(seq=77)})
+    case("chain-seq", "`seq` is another number", hand, findings=[("chain-seq", 2, "server", [r1])])
+    early = lambda hand, draft: draft.update(at=hand.entries[-1]["at"] - 500)  # noqa: E731
+    hand = dealt("at", bends={r1: early})
+    case("chain-time", "`at` goes back", hand, findings=[("chain-time", 2, "server", [r1])])
+    a1 = "ack:seat/1"
+    hand = dealt("at end", bends={a1: early})
+    why = "`at` goes back in the last entry, which the server has not signed for"
+    case("chain-time-last", why, hand, findings=[("chain-time", 2, None, [a1])])
+
+
+def terms_cases():
+    def bad(code_, name, why, hand, times=1):
+        folder = f"{code_}-{name}"
+        case(folder, why, hand, findings=[(code_, 3, "server", [0])] * times)
+
+    def same_key(hand, body):
+        hand.pairs[0] = hand.pairs["server"]
+        body["seats"][0]["key"] = body["server_key"]
+
+    bad("open-key", "same", "a person's key is the server's", dealt("same key", bends=with_body(same_key)))
+    other = with_body(lambda hand, body: body["seats"][2].update(key=hand.key_pair()[0].hex()))
+    bad("open-key", "bot", "a bot's key is not the server's", dealt("bot key", bends=other))
+    mixed = with_body(lambda hand, body: body["seats"][0].update(key=key_grinder(hand, 0)))
+    why = "a person's key has a small-order component; its signatures verify all the same"
+    bad("open-key", "mixed-order", why, dealt("mixed", bends=mixed))
+
+    def top_bit(_hand, body):
+        body["hand_key"] = body["hand_key"][:-2] + format(int(body["hand_key"][-2:], 16) | 128, "x")
+
+    bad("open-hand-key", "top-bit", "`hand_key` is not canonical", dealt("top bit", bends=with_body(top_bit)))
+    zero = with_body(lambda _hand, body: body.update(hand_key="00" * 32))
+    bad("open-hand-key", "small-order", "`hand_key` is zero", just_open("zero", bends=zero))
+    null = with_body(lambda _hand, body: body.update(attempt=2))
+    bad("open-previous", "attempt", "the second attempt without `previous`", dealt("null", bends=null))
+    null = with_body(lambda _hand, body: body.update(hand=2))
+    bad("open-previous", "hand", "the second hand without `previous`", dealt("null 2", bends=null))
+    few = {"cards": ["2C", "3C"]}
+    bad("open-terms", "few-cards", "two cards for three seats", just_open("few", rules=DEAL_ONLY, deck=few))
+    twice = {"cards": ["2C", "3C", "2C", "4C"]}
+    bad("open-terms", "code-twice", "a listed code stands twice", just_open("twice", rules=DEAL_ONLY, deck=twice))
+    ragged = {"cards": ["2C", "3C", "10C", "4C"]}
+    bad("open-terms", "code-lengths", "codes of two lengths", just_open("ragged", rules=DEAL_ONLY, deck=ragged))
+    away = {"packs": 1, "removed": ["2C", "2C"]}
+    bad("open-terms", "removed", "more removed than there is", just_open("away", rules=DEAL_ONLY, deck=away))
+    for name, why, refused, rules, deck, kinds in TERMS:
+        if refused and name in ("offset", "pass-many", "lowest-club-twice"):
+            bad("open-terms", name, why, just_open(name, kinds, rules=changed(HEARTS, **rules), deck=deck))
+    hand = played("offset", rules=changed(HEARTS, pass_cycle=[1, 3]))
+    bad("open-terms", "played", "terms that are refused, and played all the same", hand)
+    bad("open-scores", "first", "points before the first hand", just_open("first", scores=[1, 0, 0]))
+    bad("open-scores", "over", "a score at `end_score`", just_open("over", hand=2, scores=[1, 100, 0]))
+    bad("open-scores", "count", "a score too few", just_open("count", hand=2, scores=[1, 2]))
+    bad("open-scores", "deal", "scores in a deal-only hand", dealt("scores", scores=[0, 0, 0]))
+
+
+DEFAULT = SMALL_DECK
+TERMS = [
+    ("plain", "the small deck", False, {}, DEFAULT, "PPP"),
+    ("offset", "a pass offset of n", True, {"pass_cycle": [1, 3]}, DEFAULT, "PPP"),
+    ("offset-n-1", "the greatest offset", False, {"pass_cycle": [2]}, DEFAULT, "PPP"),
+    ("two-seats", "fewer than 3 seats", True, {"pass_cycle": [1]}, DEFAULT, "PP"),
+    ("pass-many", "more passed than dealt", True, {"pass_count": 5}, DEFAULT, "PPP"),
+    ("pass-all", "all passed", False, {"pass_count": 4}, DEFAULT, "PPP"),
+    ("no-french", "a card that is not French", True, {"card_points": {}}, {"cards": ["2C", "2H", "XX"]}, "PPP"),
+    ("points-absent", "points for a card not in the deck", True, {"card_points": {"AS": 1}}, DEFAULT, "PPP"),
+    ("points-heart", "points for a heart", True, {"card_points": {"2H": 1}}, DEFAULT, "PPP"),
+    ("left-over", "cards left over without a kitty", True, {"first_lead": "left-of-dealer"}, DEFAULT, "PPPPP"),
+    ("kitty", "cards left over with a kitty", False, {"first_lead": "left-of-dealer", "kitty": "first-trick"}, DEFAULT, "PPPPP"),
+    ("kitty-lowest", "the lowest club may lie in the kitty", True, {"kitty": "first-trick"}, DEFAULT, "PPPPP"),
+    ("kitty-empty", "a kitty rule, and nothing left over", False, {"kitty": "first-trick"}, DEFAULT, "PPP"),
+    ("no-club", "no club begins", True, {"card_points": {}}, {"cards": DEFAULT["cards"][3:]}, "PPP"),
+    ("lowest-club-twice", "two lowest clubs", True, {"cancellation": True}, {"packs": 2, "removed": []}, "PPPP"),
+    ("doubled", "doubled cards cancel", False, {"cancellation": True, "first_lead": "left-of-dealer"}, {"packs": 2, "removed": []}, "PPPP"),
+    ("doubled-plain", "doubled cards without cancellation", True, {"first_lead": "left-of-dealer"}, {"packs": 2, "removed": []}, "PPPP"),
+    ("cancel-single", "cancellation with one pack", True, {"cancellation": True}, DEFAULT, "PPP"),
+    ("chooses-kitty", "a choice with a kitty", True, {"moon": "shooter-chooses", "kitty": "first-trick"}, DEFAULT, "PPP"),
+    ("moon-nothing", "a moon without scoring cards", True, {"card_points": {}}, {"cards": ["2C", "3C", "4C"]}, "PPP"),
+    ("no-moon-nothing", "no moon, no scoring cards", False, {"card_points": {}, "moon": "none", "pass_count": 1}, {"cards": ["2C", "3C", "4C"]}, "PPP"),
+    ("reset", "100 becomes 50", False, {"exact_reset": [100, 50]}, DEFAULT, "PPP"),
+    ("reset-up", "a reset that does not go down", True, {"exact_reset": [50, 50]}, DEFAULT, "PPP"),
+    ("reset-over", "a reset to `end_score`", True, {"exact_reset": [101, 100]}, DEFAULT, "PPP"),
+    ("reset-reach", "the greatest total: 99 + 16", False, {"exact_reset": [115, 50]}, DEFAULT, "PPP"),
+    ("reset-out-of-reach", "a total nobody can reach", True, {"exact_reset": [116, 50]}, DEFAULT, "PPP"),
+]
+
+
+def signature_cases():
+    r0, a1 = "reveal:seat/0", "ack:seat/1"
+    hand = dealt("sig", bends={r0: lambda hand, draft: draft.update(secret=hand.key_pair()[1])})
+    case("signature-invalid", "signed with another key", hand, findings=[("signature-invalid", 4, None, [r0])])
+    hand = dealt("sig server", bends={"deal": lambda hand, draft: draft.update(secret=hand.pairs[0][1])})
+    why = "the server's entry signed with a person's key"
+    case("signature-invalid-server", why, hand, findings=[("signature-invalid", 4, None, ["deal"])])
+    hand = dealt("no sig", bends={a1: setting(sig=None)})
+    case("signature-missing", "an uncovered entry without a signature", hand, findings=[("signature-missing", 5, None, [a1])])
+    hand = dealt("no close sig", bends={"close": setting(sig=None)})
+    why = "the `close` is unsigned, and nothing of the server's follows"
+    case("signature-missing-close", why, hand, findings=[("signature-missing", 5, None, ["close"])])
+
+
+def order_cases():
+    r0, r1, c0, c1 = "reveal:seat/0", "reveal:seat/1", "commit:seat/0", "commit:seat/1"
+
+    def again(of):
+        def before(hand):
+            entry = hand.entries[hand.marks[of]]
+            hand.put("again", entry["by"], entry["type"], entry["body"], entry["seen"])
+
+        return before
+
+    def bad(folder, why, hand, *findings, **more):
+        case(folder, why, hand, findings=findings, **more)
+
+    hand = dealt("repeat", before={r1: again(r0)})
+    bad("repeated", "the server appends a reveal twice", hand, ("repeated", 6, "server", [r0, "again"]))
+    hand = dealt("repeat ack", before={"end": again("ack:seat/1")})
+    why = "somebody appends an acknowledgement twice"
+    bad("repeated-last", why, hand, ("repeated", 6, None, ["ack:seat/1", "again"]))
+    unknown = setting(seen="cd" * 32)
+    hand = dealt("unknown", bends={r0: unknown})
+    bad("seen-unknown", "a person saw what is not in this log", hand, ("seen-unknown", 6, None, [r0]))
+    hand = dealt("unknown 2", bends={r0: unknown, r1: unknown})
+    bad("seen-unknown-two", "two persons saw another log: one finding", hand, ("seen-unknown", 6, None, [r0, r1]))
+    hand = dealt("early seen", bends={r0: lambda hand, draft: draft.update(seen=hand.hash_of("open"))})
+    why = "a reveal over `open`, before which nobody was to reveal"
+    bad("out-of-turn-person", why, hand, ("out-of-turn", 6, "seat/0", [r0]))
+    hand = dealt("house", before={c1: lambda hand: hand.put("x", "house", "commit", {"commitment": "00" * 32})})
+    bad("out-of-turn-server", "a house commits where there is none", hand, ("out-of-turn", 6, "server", ["x"]))
+    hand = dealt("no seat", before={c1: lambda hand: hand.put("x", "seat/9", "commit", {"commitment": "00" * 32})})
+    bad("out-of-turn-no-seat", "a seat commits that does not exist", hand, ("out-of-turn", 6, "server", ["x"]))
+
+    def wrong_seat(hand, seat):
+        return (seat + 1) % hand.n
+
+    hand = played("turn", bends={"turn:4": wrong_seat})
+    bad("out-of-turn-play", "a person plays out of turn; the play counts", hand, ("out-of-turn", 6, turn_culprit(hand), ["play:4"]))
+    late = lambda hand: hand.put("x", "seat/0", "dispute", {"hand_key": "11" * 32}, hand.hash_of("close"))  # noqa: E731
+    hand = dealt("late", before={"end": late})
+    bad("after-end-person", "a dispute over `close`", hand, ("after-end", 6, "seat/0", ["x"]))
+    hand = dealt("late server", before={"end": lambda hand: hand.replace(0)})
+    bad("after-end-server", "a `replace` after `close`", hand, ("after-end", 6, "server", ["replace:0"]))
+    hand = played("place", bends={"play:1": lambda hand, draft: draft.update(seen=hand.hash_of("exchange"))})
+    why = "a play that its seat said when all were on turn, appended after another"
+    bad("out-of-place", why, hand, ("out-of-place", 6, "server", ["play:1"]))
+    hand = dealt("placed late", before={"end": lambda hand: hand.dispute(0)})
+    why = "a dispute that would have been right before `close`; nothing shows who put it there"
+    findings = [("out-of-place", 6, None, ["dispute:0"]), ("dispute-unfounded", 18, "seat/0", [c0, "deal", "dispute:0"])]
+    bad("out-of-place-last", why, hand, *findings)
+    seen_open = lambda hand, draft: draft.update(seen=hand.hash_of("open"))  # noqa: E731
+    hand = dealt("not previous", bends={"deal": seen_open})
+    bad("seen-not-previous", "the deal says it follows `open`", hand, ("seen-not-previous", 6, "server", ["deal"]))
+    hand = dealt("not previous 2", "PBB", bends={"deal": seen_open, "commit:seat/2": seen_open})
+    why = "two entries of the server follow `open`, they say; one finding, and no equivocation: the types differ"
+    bad("seen-not-previous-two", why, hand, ("seen-not-previous", 6, "server", ["commit:seat/2", "deal"]))
+
+    def non_canonical(_hand, draft):
+        key = draft["body"]["hand_key"]
+        draft["body"]["hand_key"] = key[:-2] + format(int(key[-2:], 16) | 128, "x")
+
+    hand = dealt("hand key", bends={c0: non_canonical})
+    bad("commit-hand-key", "a person's hand key is not canonical", hand, ("commit-hand-key", 6, "seat/0", [c0]))
+    bodies = [
+        ("commit-person", "a person commits without a hand key", c0, lambda _hand, d: d["body"].pop("hand_key"), "seat/0"),
+        ("commit-server", "a bot commits with a hand key", "commit:seat/2", body_setting(hand_key="09" + "00" * 31), "server"),
+        ("deal-box", "a person's hand is not sealed", "deal", lambda _hand, d: d["body"]["hands"][1].pop("sealed"), "server"),
+        ("deal-open", "a bot's hand is sealed", "deal", lambda _hand, d: d["body"]["hands"][2].update(sealed="00"), "server"),
+        ("deal-more", "a hand for a seat that does not exist", "deal", lambda _hand, d: d["body"]["hands"].append({"commitment": "00" * 32}), "server"),
+    ]
+    for name, why, step, bend, who in bodies:
+        bad("body-form-" + name, why, dealt(name, bends={step: bend}), ("body-form", 6, who, [step]))
+    hand = played("pass box", bends={"pass:seat/1": lambda _hand, draft: draft["body"].pop("sealed")})
+    bad("body-form-pass", "a person's pass is not sealed", hand, ("body-form", 6, "seat/1", ["pass:seat/1"]))
+    more = lambda _hand, draft: draft["body"]["seeds"].update({"house": "00" * 64})  # noqa: E731
+    hand = dealt("more seeds", bends={"close": more})
+    bad("close-form-seeds", "a seed of a house where there is none", hand, ("close-form", 6, "server", ["close"]))
+    more = lambda _hand, draft: draft["body"]["passes"].append(draft["body"]["deals"][0])  # noqa: E731
+    hand = dealt("more passes", bends={"close": more})
+    bad("close-form-passes", "a pass where nothing was passed", hand, ("close-form", 6, "server", ["close"]))
+    for seat in (2, 7):
+        hand = dealt(f"nobody {seat}", before={r1: lambda hand, seat=seat: hand.replace(seat)})
+        why = f"seat {seat} is replaced, where no person sits"
+        bad(f"replace-nobody-{seat}", why, hand, ("replace-nobody", 6, "server", [f"replace:{seat}"]))
+    reasons = [
+        ("operator", "operator", 1, ()),
+        ("no-reveal", "no-reveal", 0, [("silence", 17, None, ["void"])]),
+        ("no-reveal-bot", "no-reveal", 2, [("silence", 17, None, ["void"])]),
+        ("bad-reveal", "bad-reveal", 1, ()),
+        ("bad-pass", "bad-pass", 0, ()),
+        ("dispute", "dispute", 0, ()),
+        ("left", "left", None, [("silence", 17, None, ["void"])]),
+    ]
+    for name, reason, seat, remarks in reasons:
+        hand = dealt(f"reason {name}", before={r1: lambda hand, r=reason, s=seat: hand.void(r, s)})
+        why = f"void as `{reason}` of {seat}, when seat 0 has revealed and seat 1 has not"
+        bad("void-reason-" + name, why, hand, ("void-reason", 6, "server", ["void"]), remarks=remarks)
+
+
+def turn_culprit(hand):
+    return hand.entries[hand.marks["play:4"]]["by"]
+
+
+def equivocation_cases():
+    r0, r1 = "reveal:seat/0", "reveal:seat/1"
+
+    def other_reveal(hand):
+        seen = hand.entries[hand.marks[r0]]["seen"]
+        hand.put("x", "seat/0", "reveal", {"sealed": "aa" * 112}, seen)
+
+    def other_seen(hand):
+        hand.put("x", "seat/0", "reveal", {"sealed": "aa" * 112}, hand.head)
+
+    def two_deals(hand):
+        body = json.loads(json.dumps(hand.entries[hand.marks["deal"]]["body"]))
+        body["hands"][0]["commitment"] = "00" * 32
+        hand.put("x", "server", "deal", body)
+
+    def close_too(hand):
+        hand.put("close", "server", "void", {"reason": "operator", "seat": None, "seeds": {}, "hand_key": "22" * 32})
+
+    def bad(name, why, hand, who, entries):
+        case("equivocation-" + name, why, hand, findings=[("equivocation", 7, who, entries)])
+
+    bad("reveal", "two reveals over one `seen`", dealt("two", before={r1: other_reveal}), "seat/0", [r0, "x"])
+    bad("reveal-seen", "two reveals over two entries", dealt("two 2", before={r1: other_seen}), "seat/0", [r0, "x"])
+    bad("deal", "two deals", dealt("two deals", before={"close": two_deals}), "server", ["deal", "x"])
+    hand = dealt("two ends", before={"end": close_too})
+    hand.marks["void"], hand.marks["close"] = hand.marks["close"], len(hand.entries) - 4
+    bad("ends", "a `close` and a `void`", hand, "server", ["close", "void"])
+
+
+def opening_cases():
+    """Checks 8 to 11: what `close` opens."""
+
+    def other_salt(name):
+        return lambda _hand, draft: draft["body"][name].__setitem__(
+            0, changed(draft["body"][name][0], salt="00" * 32)
+        )
+
+    def bad(folder, why, hand, *findings):
+        case(folder, why, hand, findings=findings)
+
+    hand = dealt("seed", bends={"close": lambda _hand, draft: draft["body"]["seeds"].update({"seat/2": "00" * 64})})
+    bad("seed-mismatch", "the seed of a bot is another than committed", hand, ("seed-mismatch", 8, "server", ["commit:seat/2", "close"]))
+    hand = dealt("person seed", bends={"close": lambda _hand, draft: draft["body"]["seeds"].update({"seat/0": "00" * 64})})
+    bad("seed-mismatch-person", "the seed of a person is another", hand, ("seed-mismatch", 8, "server", ["commit:seat/0", "close"]))
+    copy = lambda hand, draft: draft["body"].update(commitment=hand.commits["seat/0"]["commitment"])  # noqa: E731
+    hand = dealt("copy", bends={"commit:seat/1": copy}, before={"reveal:seat/1": lambda hand: hand.void("no-reveal", 1)})
+    remarks = [("commitment-copied", 8, None, ["commit:seat/0", "commit:seat/1"]), ("silence", 17, None, ["void"])]
+    case("commitment-copied", "a person copied another's commitment, and cannot reveal", hand, "incomplete", (), remarks)
+    hand = dealt("deal salt", bends={"close": other_salt("deals")})
+    bad("deal-opening", "the opening of a hand has another salt", hand, ("deal-opening", 9, "server", ["deal", "close"]))
+
+    def stacked(_hand, deck):
+        return [deck[1], deck[0], *deck[2:]]
+
+    hand = dealt("stacked", bends={"deck": stacked})
+    bad("deal-cards", "two seats have each other's card", hand, *[("deal-cards", 9, "server", ["deal", "close"])] * 2)
+    hand = dealt("order", bends={"cards:deal:seat/1": lambda _hand, some: some[::-1]})
+    bad("deal-cards-order", "a hand is not listed by position", hand, ("deal-cards", 9, "server", ["deal", "close"]))
+    p0 = "pass:seat/0"
+    hand = played("pass salt", bends={"close": other_salt("passes")})
+    bad("pass-opening", "the opening of a pass has another salt", hand, ("pass-opening", 10, "server", [p0, "close"]))
+    hand = played("pass order", bends={"cards:" + p0: lambda _hand, some: some[::-1]})
+    bad("pass-cards-order", "a pass is not in canonical order", hand, ("pass-cards", 10, "seat/0", [p0]))
+    hand = search(pass_of_others)
+    bad("pass-cards-not-held", "a card is passed that the seat was not dealt", hand, ("pass-cards", 10, "seat/0", [p0]))
+    hand = played("exchange salt", bends={"close": other_salt("exchanges")})
+    bad("exchange-opening", "the opening of an exchange has another salt", hand, ("exchange-opening", 11, "server", ["exchange", "close"]))
+    wrong = {"cards:exchange:seat/0": lambda hand, _some: list(hand.passed[0])}
+    wrong["cards:exchange:seat/2"] = lambda hand, _some: list(hand.passed[1])
+    hand = played("no gift", hand=2, bends=wrong)
+    bad("exchange-cards", "the cards go to the wrong seats", hand, *[("exchange-cards", 11, "server", ["exchange", "close"])] * 2)
+
+
+def pass_of_others(number):
+    """Seat 0 passes on a card that seat 2 is about to pass to it; nobody plays a card twice."""
+
+    def foreign(hand, some):
+        theirs = policy_pass("low/1", hand.terms, None, hand.hands[2])
+        return hand.terms.ordered([some[0], theirs[0]])
+
+    hand = played(f"pass on {number}", bends={"cards:pass:seat/0": foreign})
+    there = [e["body"]["card"] for e in hand.entries if e["type"] == "play"]
+    if len(set(there)) == len(there):
+        hand.marks["bad"] = hand.marks["pass:seat/0"]
+    return hand
+
+
+def play_cases():
+    def bad(folder, why, hand, *findings):
+        case(folder, why, hand, findings=findings)
+
+    def culprit(hand):
+        return hand.entries[hand.marks["bad"]]["by"]
+
+    def one(code_, why, build, folder=None):
+        hand = search(build)
+        bad(folder or code_, why, hand, (code_, 12, culprit(hand), ["bad"]))
+
+    def following(hand, _seat, _card):
+        return "ZZ" if hand.play.tricks == 1 and hand.play.trick else None
+
+    one("play-unknown-card", "a card that the deck has not", lambda i: played(f"zz {i}", bends=first_chance(following)))
+
+    def neighbour(hand, seat):
+        return (seat + 1) % hand.n
+
+    def not_first(hand, draft):
+        hand.marks["bad"] = len(hand.entries)
+        draft["body"] = {"card": hand.hands[int(draft["by"][5:])][0]}
+
+    one("play-first-lead", "another card than the lowest club begins", lambda i: played(f"lead {i}", bends={"turn:0": neighbour, "play:0": not_first}))
+
+    def own_again(hand, seat, _card):
+        mine = hand.play.played[seat]
+        return mine[0] if hand.play.tricks == 2 and hand.play.trick and mine else None
+
+    one("play-not-held", "a seat plays its card of the first trick again", lambda i: played(f"again {i}", bends=first_chance(own_again)), "play-not-held-again")
+
+    def borrowed(hand, seat, _card):
+        others = [c for s in range(hand.n) if s != seat for c in hand.hands[s]]
+        return others[0] if hand.play.tricks == 1 and hand.play.trick else None
+
+    hand = search(lambda i: played(f"borrow {i}", bends=first_chance(borrowed)))
+    card = hand.entries[hand.marks["bad"]]["body"]["card"]
+    twice = [i for i, e in enumerate(hand.entries) if e["type"] == "play" and e["body"]["card"] == card][1]
+    why = "a seat plays another's card, who then plays it too"
+    bad("play-not-held-card-twice", why, hand, ("play-not-held", 12, culprit(hand), ["bad"]), ("card-twice", 12, None, [twice]))
+    one("play-revoke", "a seat could follow suit and did not", lambda i: played(f"revoke {i}", bends=illegal("play-revoke")))
+    why = "a scoring card in the first trick, with others to play"
+    one("play-first-trick-points", why, lambda i: played(f"ftp {i}", bends=illegal("play-first-trick-points")))
+    why = "a heart is led before hearts are broken"
+    one("play-hearts-unbroken", why, lambda i: played(f"hu {i}", bends=illegal("play-hearts-unbroken")))
+
+
+def policy_cases():
+    def other(hand, seat, card):
+        return next((c for c in hand.play.legal(hand.hands[seat]) if c != card), None)
+
+    for name in POLICIES:
+        build = lambda i, name=name: played(f"{name} {i}", "PPB", policies={2: name}, bends=first_chance(other, "B"))  # noqa: E731
+        hand = search(build)
+        why = f"a bot of {name} plays another legal card"
+        findings = [("policy-departed", 13, "server", ["bad", "close"])]
+        case("policy-departed-" + name.replace("/", "-"), why, hand, findings=findings)
+
+    def lowest(hand, _some):
+        return hand.terms.ordered(by_rank(hand.terms, hand.hands[2])[:2])
+
+    hand = played("policy pass", "PPB", bends={"cards:pass:seat/2": lowest})
+    findings = [("policy-departed", 13, "server", ["pass:seat/2", "close"])]
+    case("policy-departed-pass", "a bot of low/1 passes its lowest cards", hand, findings=findings)
+    hand = search(
+        lambda i: played(
+            f"sub {i}",
+            "PPB",
+            before={"play:3": lambda hand: hand.replace(0)},
+            bends=first_chance(lambda h, s, c: other(h, s, c) if s == 0 else None, "B"),
+        )
+    )
+    findings = [("policy-departed", 13, "server", ["bad", "close"])]
+    case("policy-departed-substitute", "the substitute plays another legal card", hand, findings=findings)
+
+
+def clock_cases():
+    clock = {"clock": {"grace_ms": 500, "reserve_ms": 2000}}
+    before = {"play:5": lambda hand: hand.replace(min(hand.play.turn), "expelled")}
+    hand = played("early", before=before, **clock)
+    mark = next(m for m in hand.marks if m.startswith("replace"))
+    findings = [("expelled-early", 14, "server", [mark])]
+    case("expelled-early", "expelled with reserve left", hand, findings=findings)
+    before = {"pass:seat/2": lambda hand: hand.replace(2, "unresponsive")}
+    hand = played("early pass", before=before, clock={"grace_ms": 0, "reserve_ms": 60_000})
+    findings = [("expelled-early", 14, "server", ["replace:2"])]
+    case("expelled-early-pass", "replaced as unresponsive while it had time to pass", hand, findings=findings)
+
+
+def score_cases():
+    def bad(folder, why, hand, *findings):
+        case(folder, why, hand, findings=findings)
+
+    raised = lambda _hand, values: [values[0] + 1, *values[1:]]  # noqa: E731
+    hand = played("points", bends={"points": raised})
+    bad("points-wrong", "a point too many, and carried into the scores", hand, ("points-wrong", 15, "server", ["close"]))
+    hand = played("scores", bends={"scores": raised})
+    bad("scores-wrong", "the points are right, the scores do not follow", hand, ("scores-wrong", 15, "server", ["close"]))
+    result = {"winners": [0], "places": [1, 2, 3], "left": []}
+    hand = played("result", bends={"close": body_setting(result=result)})
+    bad("result-wrong", "a result, and nobody is at `end_score`", hand, ("result-wrong", 16, "server", ["close"]))
+    ending = changed(HEARTS, end_score=1)
+    hand = played("no result", rules=ending, bends={"close": body_setting(result=None)})
+    bad("result-wrong-missing", "no result, and the game is over", hand, ("result-wrong", 16, "server", ["close"]))
+    hand = dealt("deal result", bends={"close": body_setting(result=result)})
+    bad("result-wrong-deal", "a result of a hand that was only dealt", hand, ("result-wrong", 16, "server", ["close"]))
+
+
+def void_cases():
+    r0, r1, p0, c0 = "reveal:seat/0", "reveal:seat/1", "pass:seat/0", "commit:seat/0"
+
+    def bad(folder, why, hand, *findings, remarks=()):
+        case(folder, why, hand, findings=findings, remarks=remarks)
+
+    def without(who):
+        return {"void": lambda _hand, draft: draft["body"]["seeds"].pop(who)}
+
+    def voiding(step, *reason):
+        return {"before": {step: lambda hand: hand.void(*reason)}}
+
+    silence = [("silence", 17, None, ["void"])]
+    bends = {"void": body_setting(hand_key="33" * 32)}
+    hand = dealt("void key", bends=bends, **voiding(r1, "operator"))
+    bad("void-key", "another private key is disclosed", hand, ("void-key", 17, "server", [0, "void"]))
+    random = {"revealed:seat/0": lambda hand, _seed: hand.random.take(64)} | without("seat/0")
+    finding = ("bad-reveal", 17, "seat/0", [c0, r0, "void"])
+    hand = dealt("other seed", bends=random, **voiding(r1, "bad-reveal", 0))
+    bad("bad-reveal-seed", "a person reveals another seed", hand, finding)
+    short = {"revealed:seat/0": lambda _hand, seed: seed[:63]} | without("seat/0")
+    hand = dealt("short seed", bends=short, **voiding(r1, "bad-reveal", 0))
+    bad("bad-reveal-short", "63 bytes are revealed", hand, finding)
+    sealed = {r0: lambda hand, draft: draft["body"].update(sealed=flipped(hand, draft["body"]["sealed"]))}
+    hand = dealt("bad box", bends=sealed | without("seat/0"), **voiding(r1, "bad-reveal", 0))
+    bad("bad-reveal-box", "a reveal's box does not open", hand, finding)
+    hand = dealt("no seed", bends=without("seat/2"), **voiding(r1, "no-reveal", 1))
+    bad("void-seeds-missing", "the seed of a bot is not disclosed", hand, ("void-seeds", 17, "server", ["void"]), remarks=silence)
+    wrong = {"void": lambda _hand, draft: draft["body"]["seeds"].update({"seat/1": "00" * 64})}
+    hand = dealt("wrong seed", bends=wrong, **voiding(r1, "no-reveal", 1))
+    bad("void-seeds-wrong", "a seed is disclosed that opens nothing", hand, ("void-seeds", 17, "server", ["void"]), remarks=silence)
+    hand = played("pass box", bends={"box:" + p0: flipped}, **voiding("pass:seat/1", "bad-pass", 0))
+    finding = ("bad-pass", 17, "seat/0", [p0, "void"])
+    bad("bad-pass-box", "a pass's box does not open", hand, finding)
+    spaced = {"plain:" + p0: lambda _hand, plain: plain.replace(b":", b": ")}
+    hand = played("pass json", bends=spaced, **voiding("pass:seat/1", "bad-pass", 0))
+    bad("bad-pass-json", "a pass's box holds another JSON text of the same cards", hand, finding)
+    reversed_ = {"cards:" + p0: lambda _hand, some: some[::-1]}
+    hand = played("pass order", bends=reversed_, **voiding("pass:seat/1", "bad-pass", 0))
+    bad("bad-pass-order", "a pass is not in canonical order", hand, finding)
+    foreign = {"cards:" + p0: lambda hand, _some: hand.terms.ordered(hand.hands[1][:2])}
+    hand = played("foreign", bends=foreign, **voiding("pass:seat/1", "bad-pass", 0))
+    why = "cards are passed that the seeds gave another seat: nobody is named, the deal stays closed"
+    bad("bad-pass-foreign", why, hand, ("bad-pass", 17, None, ["void"]))
+    hand = played("unfounded", **voiding("pass:seat/1", "bad-pass", 0))
+    bad("void-unfounded-pass", "the pass was good", hand, ("void-unfounded", 17, "server", [p0, "void"]))
+    hand = dealt("unfounded reveal", **voiding(r1, "bad-reveal", 0))
+    bad("void-unfounded-reveal", "the reveal was good", hand, ("void-unfounded", 17, "server", [r0, "void"]))
+    finding = ("void-after-reveals", 17, "server", [r0, r1, "void"])
+    hand = dealt("after", **voiding("close", "operator"))
+    bad("void-after-reveals", "given up when the cards were dealt", hand, finding)
+    hand = dealt("after left", **voiding("deal", "left", 0))
+    bad("void-after-reveals-left", "given up after the last reveal, because somebody left", hand, finding, remarks=silence)
+
+
+def dispute_cases():
+    c0 = "commit:seat/0"
+
+    def disputed(label, build=dealt, step="close", of="deal", **more):
+        def before(hand):
+            hand.dispute(0, of)
+            hand.void("dispute", 0)
+
+        return build(label, before={step: before}, **more)
+
+    def bad(folder, why, hand, code_, who, entries):
+        case(folder, why, hand, findings=[(code_, 18, who, entries)])
+
+    deal, exchange = [c0, "deal", "dispute:0"], [c0, "exchange", "dispute:0"]
+    hand = disputed("key", bends={"dispute:0": body_setting(hand_key="44" * 32)})
+    bad("dispute-key", "another private key is disclosed", hand, "dispute-key", "seat/0", [c0, "dispute:0"])
+    bad("dispute-unfounded", "the box is in order", disputed("unfounded"), "dispute-unfounded", "seat/0", deal)
+    hand = disputed("unfounded x", played, "play:2", "exchange")
+    bad("dispute-unfounded-exchange", "the box of the exchange is in order", hand, "dispute-unfounded", "seat/0", exchange)
+    founded = [
+        ("box", "the box does not open", {"box:deal:seat/0": flipped}),
+        ("json", "the box holds another JSON text", {"plain:deal:seat/0": lambda _hand, plain: plain + b" "}),
+        ("commitment", "the box holds other cards than committed", {"plain:deal:seat/0": lambda _hand, plain: plain.replace(b"2C", b"3C").replace(b"4H", b"3H").replace(b"QS", b"2S").replace(b"4D", b"3D")}),
+        ("count", "a card too few", {"cards:deal:seat/0": lambda _hand, some: some[1:]}),
+        ("foreign", "a card that the deck has not", {"cards:deal:seat/0": lambda _hand, some: ["AS", *some[1:]]}),
+    ]
+    for name, why, bends in founded:
+        bad("dispute-founded-" + name, why, disputed(name, bends=bends), "dispute-founded", "server", deal)
+    again = {"cards:exchange:seat/0": lambda hand, _some: hand.terms.ordered(hand.openings["deal", 0]["cards"][:2])}
+    hand = disputed("again", played, "play:0", "exchange", bends=again)
+    why = "the exchange gives a seat cards that it was dealt already"
+    bad("dispute-founded-exchange", why, hand, "dispute-founded", "server", exchange)
+
+
+MALFORMED = [
+    ("empty", "no bytes", lambda _t: b""),
+    ("not-json", "no JSON", lambda t: t[:-5]),
+    ("bom", "a byte order mark", lambda t: b"\xef\xbb\xbf" + t),
+    ("version", "another version", lambda t: t.replace(b'"fairdeal":1', b'"fairdeal":2')),
+    ("version-true", "the version is `true`", lambda t: t.replace(b'"fairdeal":1', b'"fairdeal":true')),
+    ("no-entries", "no entries", lambda _t: b'{"entries":[],"fairdeal":1}'),
+    ("member", "a member too many", lambda t: t.replace(b'"fairdeal":1', b'"fairdeal":1,"x":0')),
+    ("twice", "a member twice", lambda t: t.replace(b'"fairdeal":1', b'"fairdeal":1,"fairdeal":1')),
+    ("sig-null", "a signature is null", lambda t: re.sub(rb'"sig":"[0-9a-f]+"', b'"sig":null', t, count=1)),
+    ("hex-upper", "a hash in upper case", lambda t: re.sub(rb'"prev":"([0-9a-f]+)"', lambda m: b'"prev":"' + b"A" * 64 + b'"', t, count=1)),
+    ("float", "a number with a fraction", lambda t: t.replace(b'"seq":0', b'"seq":0.0')),
+    ("minus", "a negative time", lambda t: re.sub(rb'"at":\d+', b'"at":-1', t, count=1)),
+    ("type", "an unknown type", lambda t: t.replace(b'"type":"open"', b'"type":"opened"')),
+    ("party", "an unknown party", lambda t: t.replace(b'"by":"server"', b'"by":"seat/10"')),
+    ("body", "a body with a member too many", lambda t: t.replace(b'"clock":null', b'"clock":null,"x":1')),
+    ("body-missing", "a body with a member too few", lambda t: t.replace(b'"clock":null,', b"")),
+    ("name", "a table named with a control character", lambda t: t.replace(b"Vectors", b"Vec\\u202etors")),
+    ("name-long", "a table named with 65 characters", lambda t: t.replace(b"Vectors", b"V" * 65)),
+    ("policy", "a policy name in upper case", lambda t: t.replace(b"low/1", b"Low/1")),
+    ("after", "something follows", lambda t: t + b"{}"),
+]
+
+
+def malformed_cases():
+    whole = cut(dealt("malformed"), 1).data()
+    for name, why, change in MALFORMED:
+        data = change(whole)
+        assert data != whole, name
+        case("malformed-" + name, why, data, "malformed", [("malformed", 1, None, [])])
+    later = json.loads(dealt("malformed").data())
+    later["entries"] = later["entries"][1:2]
+    case("malformed-first", "the first entry is a commit", jcs(later), "malformed", [("malformed", 1, None, [])])
+
+
+def all_cases():
+    CASES.clear()
+    groups = (
+        good_cases, incomplete_cases, malformed_cases, chain_cases, terms_cases, signature_cases,
+        order_cases, equivocation_cases, opening_cases, play_cases, policy_cases, clock_cases,
+        score_cases, void_cases, dispute_cases,
+    )  # fmt: skip
+    for group in groups:
+        group()
+    return CASES
+
+
+def expected_of(hand, status, findings, remarks):
+    """The claim in the words of `verify`."""
+
+    def spelled(one, attribution=None):
+        code_, check, who, entries = one
+        marks = {} if isinstance(hand, bytes) else hand.marks
+        attribution = attribution or ("proven" if who else "unattributed")
+        return {
+            "code": code_,
+            "check": check,
+            "culprits": [who] if who else [],
+            "attribution": attribution,
+            "entries": sorted(e if isinstance(e, int) else marks[e] for e in entries),
+        }
+
+    word = [spelled(r, "server's word" if r[0] == "silence" else None) for r in remarks]
+    return {
+        "status": status,
+        "findings": sorted(map(spelled, findings), key=finding_order),
+        "remarks": sorted(word, key=finding_order),
+    }
+
+
+def check_case(folder, why, hand, status, findings, remarks):
+    """Asserts the claim; gives the bytes and the expected verdict."""
+    data = hand if isinstance(hand, bytes) else hand.data()
+    expected = expected_of(hand, status, findings, remarks)
+    found = verify(data)
+    found.pop("head")
+    if found != expected:
+        raise AssertionError(f"{folder} ({why}):\nclaimed {expected}\nfound   {found}")
+    return data, expected
+
+
+# ================================================================ 5. vectors
+
+HAND_ID = hashlib.sha256(b"a hand id").digest()
+
+
+def frames_vectors():
+    fields = [
+        ("fairdeal/v1/message", []),
+        ("fairdeal/v1/message", [b""]),
+        ("fairdeal/v1/message", [b"", b""]),
+        ("fairdeal/v1/entry", [u64(0), bytes(32), u64(START), HAND_ID]),
+        ("fairdeal/v1/commit", [HAND_ID, b"seat/0", bytes(64)]),
+        ("fairdeal/v1/seal/deal", [HAND_ID, b"seat/0", b"server"]),
+        ("t", [b"ab", b"c"]),
+        ("t", [b"a", b"bc"]),
+        ("é", ["ü".encode(), bytes(300)]),
+        ("x" * 255, [b"a tag of 255 bytes"]),
+    ]
+    return [
+        {"tag": tag, "fields": [f.hex() for f in some], "frame": frame(tag, *some).hex(), "hash": tagged(tag, *some).hex()}
+        for tag, some in fields
+    ]  # fmt: skip
+
+
+def nested(depth):
+    return b"[" * depth + b"]" * depth
+
+
+ACCEPTED = [
+    b"0", b"-1", b"9007199254740991", b"-9007199254740991", b"null", b"true", b'""', b"[]", b"{}",
+    b' \t\r\n[ 1 , 2 ]\n ', b'{"b":1,"a":{"d":2,"c":3}}', b'{"aa":1,"a":2,"B":3,"_":4,"":5}',
+    b'"\\u0041\\/\\b\\f\\n\\r\\t\\"\\\\"', b'"\\u0000\\u001F\\u007f\\u00e9"', '"\x7fé€😀"'.encode(),
+    b'"\\ud83d\\ude00"', b'"\\u2028\\u2029\\ufeff"', b'{"\\u0061":1}', nested(16),
+]  # fmt: skip
+
+REFUSED = [
+    (b"", "nothing"),
+    (b"\xef\xbb\xbf0", "a byte order mark"),
+    ("0".encode("utf-16"), "not UTF-8"),
+    (b'"\xff"', "not UTF-8"),
+    (b'"\xed\xa0\x80"', "a surrogate in UTF-8"),
+    (b'"\xc0\x80"', "an overlong encoding"),
+    (b"-0", "minus zero"),
+    (b"01", "a leading zero"),
+    (b"+1", "a plus sign"),
+    (b"1.0", "a fraction"),
+    (b"1e2", "an exponent"),
+    (b"9007199254740992", "2^53"),
+    (b"-9007199254740992", "-2^53"),
+    (b"1" * 5000, "5,000 digits"),
+    (b"NaN", "no JSON"),
+    (b"Infinity", "no JSON"),
+    (b"-Infinity", "no JSON"),
+    (b"[1,]", "a comma too many"),
+    (b'{"a":1,}', "a comma too many"),
+    (b"[1 2]", "a comma too few"),
+    (b"{a:1}", "a name that is no string"),
+    (b"'a'", "single quotes"),
+    (b'{"a":1,"a":1}', "a name twice"),
+    (b'{"a":1,"\\u0061":2}', "a name twice, written otherwise"),
+    (b'{"b":{"a":1,"a":1}}', "a name twice, further in"),
+    ('{"é":1}'.encode(), "a name that is not ASCII"),
+    (b'{"\\u00e9":1}', "a name that is not ASCII"),
+    (b'"\\ud83d"', "a lone surrogate"),
+    (b'"\\ude00\\ud83d"', "surrogates the wrong way round"),
+    (b'"\\ud83dx\\ude00"', "lone surrogates"),
+    (b'"\x01"', "a control character"),
+    (b'"a\nb"', "a line feed in a string"),
+    (b'"\\x41"', "no escape of JSON"),
+    (b'"\\u12"', "an escape cut short"),
+    (b'"a', "a string cut short"),
+    (b"[", "cut short"),
+    (b"[]]", "something follows"),
+    (b"{} {}", "something follows"),
+    (b"0\x00", "a zero byte follows"),
+    (b"\x0c0", "a form feed is no white space"),
+    (b"0\xc2\xa0", "a no-break space is no white space"),
+    (b"[]//", "a comment"),
+    (nested(17), "17 deep"),
+    (b'{"a":' * 17 + b"0" + b"}" * 17, "17 deep"),
+    (nested(100_000)[:100_000], "very deep"),
+]
+
+
+def json_vectors():
+    out = [{"text": t.hex(), "accepted": True, "canonical": jcs(parse_json(t)).hex()} for t in ACCEPTED]
+    for data, why in REFUSED:
+        try:
+            parse_json(data)
+        except Malformed:
+            text_ = data.hex() if len(data) < 6000 else {"repeat": data[:1].hex(), "times": len(data)}
+            out.append({"text": text_, "accepted": False, "why": why})
+        else:
+            raise AssertionError(why)
+    return out
+
+
+def hash_vectors():
+    out = []
+    hand = played("hashes", "PPB", house=True)
+    for entry in hand.entries:
+        message = jcs({name: entry[name] for name in ("body", "by", "seen", "type")})
+        prev = bytes.fromhex(entry["prev"])
+        hashed = message_hash(entry)
+        out.append(
+            {
+                "entry": entry,
+                "message_bytes": frame("fairdeal/v1/message", message).hex(),
+                "message_hash": hashed.hex(),
+                "entry_bytes": frame("fairdeal/v1/entry", u64(entry["seq"]), prev, u64(entry["at"]), hashed).hex(),
+                "entry_hash": entry_hash(entry),
+            }
+        )
+    # one entry of each type is enough
+    return list({one["entry"]["type"]: one for one in reversed(out)}.values())[::-1]
+
+
+# ---------------------------------------------------------------- signatures
+
+
+def little(number):
+    return number.to_bytes(32, "little")
+
+
+def raw_signature(scalar, key, message, r=None, point=None):
+    """R and S with S = r + h·scalar, whatever R is said to be."""
+    point = ed_encode(ed_mul(r, BASE)) if point is None else point
+    h = int.from_bytes(hashlib.sha512(point + key + message).digest(), "little") % L
+    return point + little(((r or 0) + h * scalar) % L)
+
+
+def small_order_points():
+    """The canonical and the non-canonical encodings of the eight points of small order."""
+    canonical = sorted({ed_encode(ed_mul(i, ed_decode(ORDER_8))) for i in range(8)})
+    odd = [little(P), little(P + 1), little(1 | 1 << 255), little(P - 1 | 1 << 255)]
+    return canonical, [*odd, little(P | 1 << 255), little(P + 1 | 1 << 255)]
+
+
+def signature_cases_raw():
+    random = Bytes("signatures")
+    hashed = HAND_ID
+    message = SIGN_PREFIX + hashed
+    for number in range(3):
+        key, secret = sodium.crypto_sign_seed_keypair(random.take(32))
+        digest = hashlib.sha256(f"message {number}".encode()).digest()
+        yield key, digest, sign(secret, digest), True, "good"
+    good = sign(secret, hashed)
+    s = int.from_bytes(good[32:], "little")
+    yield key, hashed, good, True, "good"
+    yield key, hashed, good[:32] + little(s + L), False, "S + L"
+    yield key, hashed, good[:32] + little(L), False, "S = L"
+    yield key, hashed, good[:32] + little(2**256 - 1), False, "all bits of S set"
+    yield key, hashed, good[:32] + little(0), False, "S = 0"
+    yield key, hashed, bytes(64), False, "all zeros"
+    yield key, hashed, bytes([good[0] ^ 1]) + good[1:], False, "R changed"
+    yield key, hashed, good[:31] + bytes([good[31] ^ 128]) + good[32:], False, "-R"
+    yield key, HAND_ID[::-1], good, False, "another message"
+    other, other_secret = sodium.crypto_sign_seed_keypair(random.take(32))
+    yield other, hashed, good, False, "another key"
+    for prefix in (b"", SIGN_PREFIX[:-1], SIGN_PREFIX + b"\x00", SIGN_PREFIX.replace(b"v1", b"v2")):
+        wrong = sodium.crypto_sign(prefix + hashed, other_secret)[:64]
+        yield other, hashed, wrong, False, f"signed with the prefix {prefix!r}"
+    # A of small order: S·B = R + h·A has solutions for everybody
+    canonical, odd = small_order_points()
+    for points, name in ((canonical, "canonical"), (odd, "not canonical")):
+        for a in points:
+            for r in range(1, 200):  # so that h·A is the neutral element
+                if small_multiple(a, r, message):
+                    sig = raw_signature(0, a, message, r)
+                    yield a, hashed, sig, False, f"A of small order, {name}; S·B = R + h·A holds"
+                    break
+    # R of small order: S = h·a
+    scalar = int.from_bytes(random.take(32), "little") % L
+    mine = ed_encode(ed_mul(scalar, BASE))
+    for point in canonical + odd:
+        sig = raw_signature(scalar, mine, message, point=point)
+        yield mine, hashed, sig, False, "R of small order; holds after multiplication by 8, if R is read leniently"
+    # torsion in R: a cofactored verifier takes it
+    for i in (1, 2, 4):
+        torsion = ed_mul(i, ed_decode(ORDER_8))
+        point = ed_encode(ed_add(ed_mul(7, BASE), torsion))
+        sig = raw_signature(scalar, mine, message, 7, point)
+        yield mine, hashed, sig, False, "R with a small-order component: good with cofactor only"
+    # torsion in A
+    mixed = ed_encode(ed_add(ed_mul(scalar, BASE), ed_decode(ORDER_8)))
+    sig = mixed_signature(scalar, mixed, message, lambda h: h % 8 != 0)
+    yield mixed, hashed, sig, False, "A of mixed order: good with cofactor only"
+    sig = mixed_signature(scalar, mixed, message, lambda h: h % 8 == 0)
+    yield mixed, hashed, sig, True, "A of mixed order, h a multiple of 8: verifies (but see keys.json)"
+    yield little(2), hashed, good, False, "A is no point"
+    yield key, hashed, little(2) + good[32:], False, "R is no point"
+
+
+def small_multiple(a, r, message):
+    point = ed_encode(ed_mul(r, BASE))
+    h = int.from_bytes(hashlib.sha512(point + a + message).digest(), "little") % L
+    return h % 8 == 0
+
+
+def signature_vectors():
+    out = []
+    for key, hashed, sig, valid, why in signature_cases_raw():
+        assert signature_good(key, hashed, sig) == valid, why
+        assert signature_by_the_book(key, SIGN_PREFIX + hashed, sig) == valid, why
+        out.append({"key": key.hex(), "message_hash": hashed.hex(), "signature": sig.hex(), "valid": valid, "why": why})
+    return out
+
+
+def key_vectors():
+    """Which keys may be registered: signing keys (2.3) and hand keys (2.4)."""
+    random, out = Bytes("keys"), []
+
+    def add(kind, key, valid, why):
+        good = signing_key_good(key) if kind == "signing" else hand_key_good(key)
+        assert good == valid, why
+        out.append({"kind": kind, "key": key.hex(), "valid": valid, "why": why})
+
+    for _ in range(3):
+        add("signing", sodium.crypto_sign_seed_keypair(random.take(32))[0], True, "good")
+    add("signing", ed_encode(BASE), True, "the base point")
+    canonical, odd = small_order_points()
+    for key in canonical:
+        add("signing", key, False, "of small order" if key != little(1) else "the neutral element")
+    for key in odd:
+        add("signing", key, False, "of small order and not canonical")
+    for i in range(1, 8):
+        point = ed_add(BASE, ed_mul(i, ed_decode(ORDER_8)))
+        add("signing", ed_encode(point), False, "the base point and a small-order component")
+    add("signing", little(2), False, "no point")
+    odd_y = next(y for y in range(2, 19) if ed_decode(little(y)))
+    add("signing", little(P + odd_y), False, "a point written with y + p")
+    for _ in range(3):
+        add("hand", public_of(random.take(32)), True, "good")
+    add("hand", little(9), True, "the base point")
+    good = public_of(random.take(32))
+    add("hand", good[:31] + bytes([good[31] | 128]), False, "the top bit is set")
+    add("hand", little(P + 9), False, "u + p")
+    add("hand", little(2**255 - 1), False, "not canonical: 18")
+    for u in SMALL_U:
+        add("hand", little(u), False, "of small order")
+    for u in (P, P + 1):
+        add("hand", little(u), False, "of small order and not canonical")
+    add("hand", little(2), True, "a point of the twist")
+    return out
+
+
+SMALL_U = (
+    0,
+    1,
+    P - 1,
+    325606250916557431795983626356110631294008115727848805560023387167927233504,
+    39382357235489614581723060781553021112529911719440698176882885853963445705823,
+)
+
+
+# ---------------------------------------------------------------- sealing and commitments
+
+
+def sealing_vectors():
+    random, out = Bytes("sealing"), []
+    private = random.take(32)
+    public = public_of(private)
+    kinds = [
+        ("reveal", "server", "seat/0", random.take(64)),
+        ("deal", "seat/0", "server", jcs({"cards": ["2C", "QS"], "salt": "00" * 32})),
+        ("pass", "server", "seat/9", b"short"),
+        ("exchange", "seat/3", "server", b""),
+    ]
+    for kind, recipient, sender, plain in kinds:
+        ephemeral = random.take(32)
+        info = seal_info(kind, HAND_ID, recipient, sender)
+        sealed = seal(public, info, plain, ephemeral)
+        assert unseal(private, info, sealed) == plain
+        out.append(
+            {
+                "type": kind,
+                "hand_id": HAND_ID.hex(),
+                "recipient": recipient,
+                "sender": sender,
+                "private_key": private.hex(),
+                "public_key": public.hex(),
+                "ephemeral_key": ephemeral.hex(),
+                "info": info.hex(),
+                "plaintext": plain.hex(),
+                "enc": sealed[:32].hex(),
+                "ciphertext": sealed[32:].hex(),
+                "box": sealed.hex(),
+                "opens": True,
+            }
+        )
+    info = seal_info("deal", HAND_ID, "seat/0", "server")
+    good = seal(public, info, b"plain", ephemeral)
+    key, nonce = hpke_context(dh(ephemeral, public), good[:32], public, info)
+    bad = [
+        (good[:-1], info, "cut short"),
+        (good + b"\x00", info, "a byte too many"),
+        (good[:40] + bytes([good[40] ^ 1]) + good[41:], info, "a bit flipped"),
+        (bytes([good[0] ^ 1]) + good[1:], info, "a bit of enc flipped"),
+        (good[:31] + bytes([good[31] | 128]) + good[32:], info, "the same point, enc with its top bit set"),
+        (bytes(32) + good[32:], info, "enc is zero"),
+        (little(1) + good[32:], info, "enc is of small order"),
+        (good[:32], info, "no ciphertext"),
+        (good[:47], info, "a ciphertext shorter than its tag"),
+        (good[:31], info, "an enc cut short"),
+        (b"\x00", info, "one byte"),
+        (good, seal_info("exchange", HAND_ID, "seat/0", "server"), "of another type"),
+        (good, seal_info("deal", HAND_ID[::-1], "seat/0", "server"), "of another hand"),
+        (good, seal_info("deal", HAND_ID, "seat/1", "server"), "to another seat"),
+        (good, seal_info("deal", HAND_ID, "server", "seat/0"), "the parties the wrong way round"),
+        (good[:32] + AESGCM(key).encrypt(nonce, b"plain", b"aad"), info, "with additional data"),
+        (good[:32] + AESGCM(key).encrypt(nonce[:-1] + bytes([nonce[-1] ^ 1]), b"plain", b""), info, "the second message of its context"),
+    ]
+    for sealed, of, why in bad:
+        assert unseal(private, of, sealed) is None, why
+        out.append({"private_key": private.hex(), "info": of.hex(), "box": sealed.hex(), "opens": False, "why": why})
+    return out
+
+
+def commitment_vectors():
+    random, out = Bytes("commitments"), []
+    for shuffler in ("house", "seat/0", "seat/9"):
+        seed = random.take(64)
+        commitment = commit_seed(HAND_ID, shuffler, seed).hex()
+        out.append({"hand_id": HAND_ID.hex(), "shuffler": shuffler, "seed": seed.hex(), "commitment": commitment})
+    for kind in ("deal", "pass", "exchange"):
+        for seat, some in ((0, ["2C", "QS", "AH"]), (9, ["one"]), (3, [])):
+            salt = random.take(32)
+            commitment = commit_cards(kind, HAND_ID, seat, some, salt).hex()
+            out.append({"hand_id": HAND_ID.hex(), "type": kind, "seat": f"seat/{seat}", "cards": some, "salt": salt.hex(), "commitment": commitment})
+    return out
+
+
+# ---------------------------------------------------------------- shuffles
+
+
+def permutation_vectors():
+    out = []
+
+    def add(n, number, shuffler):
+        seed = hashlib.sha512(f"seed {number}".encode()).digest()
+        words = shuffle_words(seed, HAND_ID, shuffler, n)
+        perm = permutation(words, n)
+        one = {"hand_id": HAND_ID.hex(), "shuffler": shuffler, "seed": seed.hex(), "n": n}
+        one |= {"words": words.taken, "rejected": words.rejected, "permutation": perm}
+        return one
+
+    for n in (1, 2, 3, 5, 40, 52, 104, 1024):
+        out.append(add(n, 0, "house"))
+        out.append(add(n, 1, "seat/3"))
+    for n, times in ((5, 1), (40, 1), (52, 1), (52, 2), (104, 2), (1024, 12)):
+        found = (add(n, number, "seat/0") for number in range(1_000_000))
+        out.append(next(one for one in found if one["rejected"] >= times))
+    return out
+
+
+def composition_vectors():
+    out, random = [], Bytes("composition")
+    for names, codes, n in (
+        (["house", "seat/0", "seat/1", "seat/2"], SMALL_DECK["cards"], 3),
+        (["seat/0", "seat/1"], OWN_CARDS["cards"], 2),
+        (["house", "seat/0", "seat/1", "seat/2", "seat/3"], Terms._deck({"packs": 1, "removed": []})[0], 4),
+    ):
+        seeds, decks, deck = [(who, random.take(64)) for who in names], [], codes
+        for pair in seeds:
+            deck = shuffled(deck, HAND_ID, [pair])
+            decks.append(deck)
+        k = len(deck) // n
+        out.append(
+            {
+                "hand_id": HAND_ID.hex(),
+                "deck": codes,
+                "shufflers": [{"shuffler": who, "seed": seed.hex()} for who, seed in seeds],
+                "after_each": decks,
+                "seats": n,
+                "hands": [deck[: k * n][seat::n] for seat in range(n)],
+                "kitty": deck[k * n :],
+            }
+        )
+    return out
+
+
+def policy_vectors():
+    """Streams and draws, then whole hands of bots as (cards seen, decision)."""
+    out, random = [], Bytes("policies")
+    for ms in ([1, 1, 2, 3], [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1], list(range(100, 400))):
+        seed, seat = random.take(64), len(ms) % 10
+        words = policy_words(seed, HAND_ID, seat)
+        draws = [words.draw(m) for m in ms]
+        fresh = policy_words(seed, HAND_ID, seat)
+        one = {"hand_id": HAND_ID.hex(), "seat": seat, "seed": seed.hex(), "first_words": [fresh.word() for _ in range(40)]}
+        out.append(one | {"draw_of": ms, "draws": draws, "words": words.taken, "rejected": words.rejected})
+    for name in POLICIES:
+        for number in range(3):
+            hand = played(f"policy vector {name} {number}", "BBB", policies=dict.fromkeys(range(3), name))
+            out += decisions(hand, name)
+    return out
+
+
+def decisions(hand, name):
+    """What each bot of a hand of bots decided, in its order."""
+    log = Log(hand.entries)
+    replay = Replay(log, hand.terms, Findings())
+    replay.run()
+    closed = Closed(replay)
+    closed.check_seeds()
+    closed.check_deal()
+    closed.check_passes()
+    closed.check_exchange()
+    out = {
+        s: {"policy": name, "hand_id": log.hand_id.hex(), "seat": s, "seed": closed.seeds[f"seat/{s}"].hex(),
+            "deck": hand.terms.deck, "pass_count": hand.terms.pass_count, "hand": closed.dealt[s], "pass": closed.passed[s], "plays": []}
+        for s in range(hand.n)
+    }  # fmt: skip
+    for _, seat, card, play, held in closed.plays():
+        out[seat]["plays"].append({"legal": hand.terms.ordered(play.legal(held)), "card": card})
+    return list(out.values())
+
+
+# ---------------------------------------------------------------- Hearts
+
+
+def hearts_table(rules, deck, n, number=1):
+    """Terms for a table without keys."""
+    return Terms({"rules": rules, "deck": deck, "seats": [{}] * n, "hand": number, "house": False, "scores": [0] * n})
+
+
+def replayed(terms, plays):
+    play = Play(terms)
+    for seat, card in plays:
+        play.play(seat, card)
+    return play
+
+
+def legal_by_hand():
+    """Positions whose legal cards were worked out by hand from 6.2: (why, rules, plays, hand, legal)."""
+    lead = {"first_lead": "left-of-dealer"}
+    allowed = lead | {"first_trick_points": "allowed"}
+    first = [(1, "2D"), (2, "3D"), (0, "4D")]  # seat 0 takes the first trick, no heart in it
+    heart = [(1, "2D"), (2, "2H"), (0, "4D")]
+    led = [(1, "2H"), (2, "3H"), (0, "4H")]
+    queen = [(1, "2D"), (2, "QS"), (0, "4D")]
+    return [
+        ("the lowest club must begin", {}, [], "2C 3C QS 2H", "2C"),
+        ("who has it not may begin with nothing", {}, [], "3C QS 2H", ""),
+        ("any card begins, but none that scores", lead, [], "3C QS 2H", "3C"),
+        ("only scoring cards: of those no heart", lead, [], "QS 2H", "QS"),
+        ("only hearts", lead, [], "3H 2H", "2H 3H"),
+        ("points allowed: but hearts are not broken", allowed, [], "QS 2H 3S", "3S QS"),
+        ("suit is followed", {}, [(0, "2C")], "3C 4C 2D QS 2H", "3C 4C"),
+        ("no suit, no points in the first trick", {}, [(0, "2C")], "2D QS 2H", "2D"),
+        ("only points: any of them", {}, [(0, "2C")], "QS 2H 3H", "2H 3H QS"),
+        ("following with a scoring card is refused in the first trick", lead, [(1, "2S")], "3S QS 2D", "3S"),
+        ("unless it is all there is of the suit", lead, [(1, "2S")], "QS 2D", "QS"),
+        ("points allowed in the first trick", {"first_trick_points": "allowed"}, [(0, "2C")], "2D QS 2H", "2D 2H QS"),
+        ("later tricks: anything", lead, [*first, (0, "2C")], "2D QS 2H", "2D 2H QS"),
+        ("hearts not broken", lead, first, "2C QS 2H", "2C QS"),
+        ("hearts broken", allowed, heart, "2C QS 2H", "2C 2H QS"),
+        ("broken only once the trick is over", allowed, heart[:2], "4D 2H", "4D"),
+        ("hearts led, broken by any heart", allowed, led, "2C 2H", "2C 2H"),
+        ("hearts led, broken only by a discard", allowed | {"hearts_broken_by": "discard"}, led, "2C 2H", "2C"),
+        ("discarded", allowed | {"hearts_broken_by": "discard"}, heart, "2C 2H", "2C 2H"),
+        ("the queen does not break", allowed, queen, "2C 2H", "2C"),
+        ("the queen breaks", allowed | {"queen_breaks_hearts": True}, queen, "2C 2H", "2C 2H"),
+        ("only the queen and hearts: the queen", lead, first, "QS 2H 3H", "QS"),
+        ("only the queen and hearts: any", lead | {"lead_from_points": True}, first, "QS 2H 3H", "2H 3H QS"),
+        ("not only the queen", lead | {"lead_from_points": True}, first, "QS 2S 3H", "2S QS"),
+        ("only hearts to lead", lead, first, "2H 3H", "2H 3H"),
+        ("first lead, ban first, then hearts", lead | {"lead_from_points": True}, [], "QS 2H", "2H QS"),
+        ("negative cards do not score", {"card_points": {"QS": 13, "4D": -10}}, [(0, "2C")], "4D 2H", "4D"),
+    ]
+
+
+def hearts_legal():
+    out = []
+    for why, rules, plays, hand, legal in legal_by_hand():
+        rules = changed(HEARTS, **rules)
+        terms = hearts_table(rules, SMALL_DECK, 3)
+        found = terms.ordered(replayed(terms, plays).legal(hand.split()))
+        assert found == legal.split(), (why, found)
+        out.append(position(terms, rules, SMALL_DECK, plays, hand.split(), found) | {"why": why})
+    return out
+
+
+def position(terms, rules, deck, plays, hand, legal):
+    plays = [[seat, card] for seat, card in plays]
+    return {"kind": "legal", "rules": rules, "deck": deck, "seats": terms.n, "hand_number": terms.hand,
+            "plays": plays, "hand": terms.ordered(hand), "legal": legal}  # fmt: skip
+
+
+VARIANTS = [
+    ({}, "1", 3),
+    ({"first_lead": "left-of-dealer", "first_trick_points": "allowed", "hearts_broken_by": "discard"}, "1", 4),
+    ({"queen_breaks_hearts": True, "lead_from_points": True, "moon": "shooter-subtracts"}, "1", 3),
+    ({"card_points": {"QS": 13, "4D": -10, "2S": 2}, "first_lead": "left-of-dealer", "kitty": "first-trick"}, "1", 5),
+    ({"card_points": {}, "first_lead": "left-of-dealer", "kitty": "last-trick", "moon": "others-add"}, "1", 5),
+    ({"moon": "none", "lead_from_points": True}, "1", 4),
+    ({"moon": "shooter-chooses", "first_trick_points": "allowed"}, "1", 3),
+    ({"cancellation": True, "first_lead": "left-of-dealer"}, "2", 4),
+    ({"cancellation": True, "first_lead": "left-of-dealer", "kitty": "last-trick", "pass_count": 1}, "2", 5),
+    ({"cancellation": True, "first_lead": "left-of-dealer", "kitty": "first-trick", "moon": "shooter-subtracts"}, "2", 7),
+]
+DECKS = {"1": SMALL_DECK, "2": {"packs": 2, "removed": LOW * 2}}
+
+
+def hearts_hands():
+    """Whole hands of random legal plays; every fifth position, each trick's winner, the points."""
+    out = []
+    for number, (rules, deck, n) in enumerate(VARIANTS * 4):
+        rules, random = changed(HEARTS, **rules), Words(f"hearts {number}".encode(), b"")
+        terms = hearts_table(rules, DECKS[deck], n, number + 1)
+        assert not terms.refused
+        cards_ = list(terms.deck)
+        order = permutation(random, len(cards_))
+        dealt_, kitty = terms.hands_of([cards_[p] for p in order])
+        play, plays, held = Play(terms), [], [list(some) for some in dealt_]
+        while not play.over:
+            first = play.nothing_played and terms.first_card
+            seat = next(s for s in play.turn if not first or first in held[s])
+            legal = terms.ordered(play.legal(held[seat]))
+            if len(plays) % 5 == 0:
+                out.append(position(terms, rules, DECKS[deck], plays, held[seat], legal))
+            card = legal[random.draw(len(legal))]
+            held[seat].remove(card)
+            play.play(seat, card)
+            plays.append((seat, card))
+        one = {"kind": "hand", "rules": rules, "deck": DECKS[deck], "seats": n, "hand_number": terms.hand}
+        one |= {"plays": [[s, c] for s, c in plays], "kitty": kitty, "trick_winners": play.winners}
+        shooter = play.shooter(kitty)
+        choices = ["add", "subtract"] if rules["moon"] == "shooter-chooses" and shooter is not None else [None]
+        for choice in choices:
+            out.append(one | {"choice": choice, "shooter": shooter, "points": play.points(kitty, choice)})
+    return out
+
+
+RESULTS = [
+    ("nobody is there", {}, [99, 0, 5], [1, 0, 2], [], None),
+    ("lowest first", {}, [100, 0, 5], [1, 0, 2], [], ([1], [3, 1, 2])),
+    ("a shared first place", {}, [100, 5, 5], [1, 0, 2], [], ([1, 2], [3, 1, 1])),
+    ("a shared last place", {}, [100, 100, 5], [1, 0, 2], [], ([2], [2, 2, 1])),
+    ("the last hand decides", {"tie": "last-hand"}, [100, 5, 5], [1, 0, 2], [], ([1], [3, 1, 2])),
+    ("the last hand does not decide", {"tie": "last-hand"}, [100, 5, 5], [1, 2, 2], [], ([1, 2], [3, 1, 1])),
+    ("only of the lowest", {"tie": "last-hand"}, [100, 100, 5], [1, 0, 2], [], ([2], [2, 2, 1])),
+    ("who left comes last", {}, [100, 0, 5], [1, 0, 2], [1], ([2], [2, 3, 1])),
+    ("both who left", {}, [100, 0, 5], [1, 0, 2], [0, 1], ([2], [2, 2, 1])),
+    ("all left", {}, [100, 0, 5], [1, 0, 2], [0, 1, 2], ([0, 1, 2], [1, 1, 1])),
+    ("the lowest of those who stay", {"tie": "last-hand"}, [100, 0, 100], [3, 0, 2], [1], ([2], [2, 3, 1])),
+    ("below zero", {}, [-20, 120, -20], [0, 26, 0], [], ([0, 2], [1, 3, 1])),
+]
+SCORES = [
+    ("added up", {}, [10, 20, 30], [1, 2, 3], [11, 22, 33]),
+    ("exactly 100", {"exact_reset": [100, 50]}, [90, 99, 87], [10, 2, 13], [50, 101, 50]),
+    ("below zero", {"exact_reset": [0, -5]}, [3, 0, 5], [-3, 1, -6], [-5, 1, -1]),
+]
+
+
+def hearts_results():
+    out = []
+    for why, rules, scores, points, left, expected in RESULTS:
+        rules = changed(HEARTS, **rules)
+        found = result_of(hearts_table(rules, SMALL_DECK, 3), points, scores, left)
+        result = expected and {"winners": expected[0], "places": expected[1], "left": left}
+        assert found == result, why
+        one = {"kind": "result", "why": why, "rules": rules, "points": points, "scores": scores}
+        out.append(one | {"left": left, "result": result})
+    for why, rules, before, points, after in SCORES:
+        rules = changed(HEARTS, **rules)
+        assert scores_after(hearts_table(rules, SMALL_DECK, 3), before, points) == after, why
+        out.append({"kind": "scores", "why": why, "rules": rules, "before": before, "points": points, "after": after})
+    return out
+
+
+def hearts_terms():
+    out = []
+    for name, why, refused, rules, deck, kinds in TERMS:
+        rules = changed(HEARTS, **rules)
+        assert bool(hearts_table(rules, deck, len(kinds)).refused) == refused, name
+        out.append({"kind": "terms", "why": why, "rules": rules, "deck": deck, "seats": len(kinds), "refused": refused})
+    return out
+
+
+def hearts_vectors():
+    return hearts_legal() + hearts_terms() + hearts_results() + hearts_hands()
+
+
+# ---------------------------------------------------------------- writing
+
+PRIMITIVES = {
+    "frames": ("2.2: frames and tagged hashes", frames_vectors),
+    "json": ("2.1: texts as hexadecimal, their canonical form, or why they are refused", json_vectors),
+    "hashes": ("3.1: message and entry hashes with the bytes that are hashed", hash_vectors),
+    "signatures": ("2.3: signatures of a message hash, and whether they are valid", signature_vectors),
+    "keys": ("2.3, 2.4: which public keys may be registered", key_vectors),
+    "sealing": ("2.4: boxes with their ephemeral key, and boxes that do not open", sealing_vectors),
+    "commitments": ("2.5: commitments to seeds and to cards", commitment_vectors),
+    "permutations": ("5.2: permutations, with the number of words taken and rejected", permutation_vectors),
+    "composition": ("5.2: shuffles one after another, and the deal", composition_vectors),
+    "policies": ("6.3: streams, draws, and whole hands of decisions", policy_vectors),
+    "hearts": ("6.2: legal cards, refused terms, results, whole hands", hearts_vectors),
+}
+
+
+def pretty(about, cases):
+    """One case on a line."""
+    lines = ",\n".join(json.dumps(one, ensure_ascii=True) for one in cases)
+    return f'{{"about": {json.dumps(about)},\n"cases": [\n{lines}\n]}}\n'
+
+
+def write_vectors(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    index = {}
+    for name, (about, make) in PRIMITIVES.items():
+        cases = make()
+        index[f"{name}.json"] = len(cases)
+        (folder / f"{name}.json").write_text(pretty(about, cases), encoding="utf-8")
+    cases = all_cases()
+    index["transcripts"] = len(cases)
+    for one in cases:
+        data, expected = check_case(*one)
+        there = folder / "transcripts" / one[0]
+        there.mkdir(parents=True, exist_ok=True)
+        (there / "transcript.json").write_bytes(data)
+        (there / "expected.json").write_text(json.dumps(expected, indent=1) + "\n", encoding="utf-8")
+        (there / "why.txt").write_text(one[1] + "\n", encoding="utf-8")
+    (folder / "index.json").write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
+    print(f"{sum(index.values())} cases in {folder}")
+
+
+# ---------------------------------------------------------------- self-test
+
+
+def selftest():
+    """Primitives against other libraries, claims, and whole hands bent in one byte."""
+    hpke_selftest()
+    for make in (json_vectors, signature_vectors, key_vectors, sealing_vectors, hearts_legal, hearts_terms, hearts_results):
+        make()
+    random = Words(b"self-test", b"")
+    hand = played("self-test", "PPB", house=True)
+    assert verify(hand.data())["status"] == "valid"
+    assert verify(hand.compact().data())["status"] == "valid"
+    data, counts = hand.data(), Counter()
+    for _ in range(3000):
+        place, bent = random.below(len(data)), bytearray(data)
+        bent[place] = random.below(96) + 32
+        counts[verify(bytes(bent))["status"]] += 1
+    print("one byte changed:", dict(counts))
+    for _ in range(300):
+        verify(shaken(hand.entries, random))
+    head = verify(data)["head"]
+    codes = [f["code"] for f in verify(data, head="00" * 32, server_key="11" * 32, seat_keys={0: "22" * 32})["findings"]]
+    assert codes == ["pin-seat-key", "pin-server-key", "head-missing"], codes
+    assert verify(data, head=head)["status"] == "valid"
+    before = entry_hash(hand.entries[hand.marks["play:3"]])
+    assert [f["code"] for f in verify(data, head=before)["findings"]] == ["head-passed"]
+    print(len(all_cases()), "transcripts")
+    for one in CASES:
+        check_case(*one)
+    print("good")
+
+
+def shaken(entries, random):
+    """Entries left out, doubled and moved, and the chain linked anew."""
+    hand = Hand("shaken")
+    hand.entries = [dict(entry) for entry in entries]
+    for _ in range(1 + random.below(3)):
+        i = 1 + random.below(len(hand.entries) - 1)
+        taken = hand.entries.pop(i) if random.below(2) else dict(hand.entries[i])
+        if random.below(3):
+            hand.entries.insert(1 + random.below(len(hand.entries)), taken)
+    hand.relink()
+    return hand.data()
+
+
+def hpke_selftest():
+    """The hand-made HPKE against the library's."""
+    from cryptography.hazmat.primitives import hpke
+
+    suite = hpke.Suite(hpke.KEM.X25519, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_256_GCM)
+    random = Bytes("hpke")
+    private = random.take(32)
+    key, info = X25519PrivateKey.from_private_bytes(private), b"info"
+    assert suite.decrypt(seal(public_of(private), info, b"plain", random.take(32)), key, info) == b"plain"
+    assert unseal(private, info, suite.encrypt(b"plain", key.public_key(), info)) == b"plain"
 
 
 # ================================================================ 6. the command line

@@ -127,3 +127,15 @@ def test_entries_rechained_without_a_key_name_nobody() -> None:
             log.append(Entry(at, entry.message, log.head, place, entry.sig))
         verdict = verify(log.encoded())
         assert verdict.culprits == (), (change, one, two, verdict.findings)
+
+
+def test_open_of_another_hand_put_into_a_log_names_nobody() -> None:
+    """Every `open` has seen the genesis: two of different hands contradict nothing."""
+    table = Table(2, seed="opens").run()
+    other = Table(2, seed="opens", hand=2)
+    for place in (1, len(table.log)):
+        bad = list(table.log.entries)
+        bad.insert(place, other.log.entries[0])
+        verdict = verify(Log(bad).encoded())
+        assert verdict.status == "invalid"
+        assert verdict.culprits == (), verdict.findings
