@@ -66,6 +66,7 @@ def _refuse(text: str) -> int:
 
 
 @click.group(
+    name="fairdeal",
     cls=_Program,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -144,7 +145,7 @@ def verify(
     found: list[str] = []
     for path in paths:
         judged = judge_file(path, pins)
-        (_print_json if as_json else _print_verdict)(judged, first=not found)
+        (_print_json if as_json else _print_verdict)(judged, first={"malformed"}.issuperset(found))
         found.append(judged.verdict.status)
     return _exit_code(found)
 

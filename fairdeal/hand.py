@@ -15,7 +15,7 @@ over which entry.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -160,9 +160,9 @@ class Hand:
     def _slots(self, message: Message, seen: int | None, *, person: bool) -> tuple[Slot, ...]:
         """Under what it may be said once. What saw another log may be of another hand."""
         by, kind = message.by, message.type
-        seen_or_name = _hand_name(message.body) if kind == "open" else message.seen
+        seen_or_name = hand_name(message.body) if isinstance(message.body, Open) else message.seen
         first = (by if person else SERVER, by, kind, seen_or_name)
-        once = (_ONCE_PERSON if person else _ONCE_SERVER).get(kind)
+        once = (CONTRADICTS_PERSON if person else CONTRADICTS_SERVER).get(kind)
         return (first,) if once is None or seen is None else (first, (*first[:2], once, ""))
 
     def _awaits(self, kind: str, by: str, seen: int | None) -> bool:
@@ -280,14 +280,14 @@ class Hand:
 
 
 
-def _hand_name(body: Any) -> str:
+def hand_name(body: Open) -> str:
     """Which hand an `open` opens: every one of them has seen the genesis."""
     return repr((body.table, body.game, body.hand, body.attempt))
 
 
 #: of what one hand has at most one by each author, although it saw another entry (7.1)
-_ONCE_SERVER: Final = {"deal": "deal", "exchange": "exchange", "close": "end", "void": "end"}
-_ONCE_PERSON: Final = {"commit": "commit", "reveal": "reveal"}
+CONTRADICTS_SERVER: Final = {"deal": "deal", "exchange": "exchange", "close": "end", "void": "end"}
+CONTRADICTS_PERSON: Final = {"commit": "commit", "reveal": "reveal"}
 _ASTRAY: Final = frozenset(
     (
         *("repeated", "equivocation", "seen-unknown", "seen-not-previous"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fairdeal import guarantee
+from fairdeal import evidence, guarantee
 from fairdeal.checks import OPENED, Case, Looked
 from fairdeal.errors import MalformedError
 from fairdeal.findings import (
@@ -43,7 +43,7 @@ def verify(
     head: str | None = None,
     policies: Mapping[str, Policy] = POLICIES,
 ) -> Verdict:
-    """Judge a transcript of one hand (spec section 7). Never raises for what is in `data`.
+    """Judge a transcript of one hand, or a proof (spec sections 7, 8). Never raises for `data`.
 
     Pins: `server_key` and `seat_keys` are Ed25519 public keys (32 bytes) that the caller knows from
     elsewhere, by seat number; `record` is a seat's own record; `head` is the entry hash (64 hex
@@ -65,7 +65,7 @@ def verify(
     try:
         log = read_log(data)
     except MalformedError as error:
-        return _malformed(error, pinned)
+        return _judge_proof(data, pinned) if evidence.is_proof(data) else _malformed(error, pinned)
     return _Examination(log, policies, pinned, mine).verdict()
 
 
@@ -381,30 +381,70 @@ def _merged(findings: list[Finding]) -> list[Finding]:
     return [*kept, *rows.values()]
 
 
+def _judge_proof(data: bytes, pinned: Pinned) -> Verdict:
+    """What a proof proves, whatever transcript it came from (spec 8.2)."""
+    try:
+        terms, proven = evidence.judge_proof(data)
+    except MalformedError as error:
+        return _malformed(error, pinned)
+    findings = [proven]
+    pins = [(SERVER, pinned.server_key, terms.server_key)] if pinned.server_key else []
+    for by, key in pinned.seat_keys.items():
+        seat = SEATS.index(by)
+        pins.append((by, key, terms.seats[seat].key if seat < len(terms.seats) else "none"))
+    for by, expected, found in pins:
+        if expected != found:
+            code = "pin-server-key" if by == SERVER else "pin-seat-key"
+            findings.append(
+                finding(code, by=SERVER, entries=(), expected=f"{expected} at {by}", found=found)
+            )
+    looked = {1: 1, 7: 2, 19: len(pins)}
+    return _without_log(findings, looked, "the file is a proof, not a transcript", pinned)
+
+
 def _malformed(error: MalformedError, pinned: Pinned) -> Verdict:
     """What cannot be judged names nobody."""
     one = finding(
         "malformed", by="", entries=(), expected="a transcript of version 1", found=str(error)
     )
-    none = "the file is not a transcript"
+    return _without_log([one], {}, "the file is not a transcript", pinned)
+
+
+_NOTHING_FOLLOWS = (
+    "It is not a transcript that this version can judge: nothing follows, for or against anybody."
+)
+_PROOF_STANDS = (
+    "The two messages are signed by one key and cannot both be true: that party has cheated, "
+    "whatever else was right. Whose key it is, only a pinned key tells."
+)
+
+
+def _without_log(
+    findings: list[Finding], looked: Mapping[int, int], reason: str, pinned: Pinned
+) -> Verdict:
+    failed = {one.check for one in findings}
     return Verdict(
         acknowledged=(),
         checks=tuple(
             CheckReport(
-                looked_at=0,
+                looked_at=looked.get(number, 0),
                 name=name,
                 number=number,
-                reason=str(error) if number == 1 else none,
-                status="failed" if number == 1 else "not run",
+                reason=None if number in looked else reason,
+                status="failed"
+                if number in failed
+                else "passed"
+                if looked.get(number)
+                else "not run",
             )
             for number, name in CHECKS.items()
         ),
-        findings=(one,),
-        guarantee="It is not a transcript that this version can judge: nothing follows, for or against anybody.",
+        findings=tuple(findings),
+        guarantee=_NOTHING_FOLLOWS if 1 in failed else _PROOF_STANDS,
         hand=None,
         head=None,
         pinned=pinned,
         remarks=(),
-        status="malformed",
+        status="malformed" if 1 in failed else "invalid",
         stop=None,
     )

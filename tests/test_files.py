@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -174,7 +175,7 @@ def test_a_link_stays_one_and_a_device_stays_a_device(tmp_path):
     null = tmp_path / "null"
     null.symlink_to(os.devnull)
     files.write(str(null), b"x")
-    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    assert Path(os.devnull).is_char_device()
     with pytest.raises(FileError, match="found a directory"):
         files.write(str(tmp_path), b"x")
     with pytest.raises(FileError, match="no such file"):

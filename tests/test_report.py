@@ -319,7 +319,7 @@ def test_of_an_open_hand_only_the_plays_are_shown(played):
     assert "not opened" in shown
     assert "Count" not in shown
     assert "Not closed: the log stops here" in shown
-    assert f"next: play by seat/{played.log.entries[30].message.by[-1]}" in shown
+    assert f"next: play by seat/{played.log.entries[30].message.by[-1]}" in " ".join(shown.split())
     plays = sum(entry.message.type == "play" for entry in log.entries)
     tricks = shown[shown.index("Tricks") :]
     assert sum(tricks.count(symbol) for symbol in "♣♦♥♠") == plays > 4

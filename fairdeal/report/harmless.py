@@ -55,9 +55,9 @@ def _cells(char: str) -> int:
 
 
 def fit(text: str, cells: int) -> str:
-    """A harmless text in exactly so many cells: filled up with spaces, or cut with an ellipsis."""
+    """A harmless text in exactly so many cells: filled up, or cut with a `~` for the rest."""
     if width(text) > cells:
         while width(text) >= cells:
             text = text[:-1]
-        text += "…"
+        text += "~"
     return text + " " * (cells - width(text))

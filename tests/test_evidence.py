@@ -1,0 +1,239 @@
+"""Two copies, and proofs that stand alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from cheats import BadBox, void_of
+from helpers import Bend, Table
+
+from fairdeal import verify
+from fairdeal.errors import MalformedError
+from fairdeal.evidence import Comparison, compare
+from fairdeal.log import Log, compacted
+from fairdeal.messages import Play
+
+
+def assert_proven(found: Comparison, culprit: str) -> bytes:
+    """There is a proof, it stands alone and names this one."""
+    assert found.proof is not None, found.text
+    assert found.culprit == culprit
+    assert not found.same
+    verdict = verify(found.proof)
+    assert verdict.status == "invalid"
+    assert [(one.code, one.culprits, one.attribution) for one in verdict.findings] == [
+        ("equivocation", (culprit,), "proven")
+    ]
+    assert len(found.proof) < 30_000
+    return found.proof
+
+
+def forked(kind: str, by: str, change: dict[str, Any], cut: int = 1, **options: Any) -> tuple[Log, Log]:
+    """Two copies that part at one message, everything up to it the same."""
+    table = Table(**options).run()
+    one, other = table.bend(), table.bend()
+    for bend in (one, other):
+        bend.cut(bend.place(bend.of(kind, by)[-1]) + cut)
+    other.of(kind, by)[-1].change(**change)
+    return one.build(), other.build()
+
+
+@pytest.mark.parametrize(
+    ("kind", "by", "change", "culprit"),
+    [
+        ("deal", "server", {"hands": ()}, "server"),
+        ("exchange", "server", {"hands": ()}, "server"),
+        ("close", "server", {"points": (1, 2, 3, 4)}, "server"),
+        ("commit", "seat/3", {"commitment": "11" * 32}, "server"),
+        ("commit", "seat/1", {"commitment": "11" * 32}, "seat/1"),
+        ("reveal", "seat/2", {"sealed": "11" * 112}, "seat/2"),
+        ("play", "seat/0", {"card": "2C"}, "seat/0"),
+        ("pass", "seat/0", {"commitment": "22" * 32}, "seat/0"),
+    ],
+)
+def test_two_messages_of_one_key_are_a_proof(kind: str, by: str, change: dict[str, Any], culprit: str) -> None:
+    one, other = forked(kind, by, change, people=3)
+    found = compare(one.encoded(), other.encoded())
+    assert found.parts_at == len(one) - 1
+    assert_proven(found, culprit)
+    assert_proven(compare(other.encoded(), one.encoded()), culprit)
+
+
+def test_two_deals_over_different_entries_are_a_proof() -> None:
+    """Persons may reveal in either order; the server may deal once."""
+    table = Table(3).run(lambda t: t.hand.deal is not None)
+    one, other = table.bend(), table.bend()
+    first, second = other.of("reveal")[:2]
+    place = other.place(first)
+    other.drafts[place : place + 2] = [second, first]
+    first.at, second.at = second.at, first.at
+    other.one("deal").change(hands=tuple(reversed(other.one("deal").body.hands)))
+    assert_proven(compare(one.encoded(), other.encoded()), "server")
+
+
+def test_two_ends_are_a_proof() -> None:
+    table = Table(2)
+    table.run(lambda t: len(t.hand.plays) == 3)
+    voided = table.bend()
+    voided.insert(len(voided.drafts), "server", void_of(table, "operator"))
+    assert_proven(compare(table.run().log.encoded(), voided.encoded()), "server")
+
+
+def test_two_opens_of_one_hand_are_a_proof() -> None:
+    one = Table(2, seed=1)
+    other = Table(2, seed=1)
+    other_bend = other.bend()
+    other_bend[0].change(scores=(1, 2, 3, 4))
+    found = compare(one.log.encoded(), other_bend.cut(1).encoded())
+    proof = assert_proven(found, "server")
+    assert verify(proof, server_key=one.server.public).culprits == ("server",)
+    pinned = verify(proof, server_key=one.keys[0].public)
+    assert "pin-server-key" in [finding.code for finding in pinned.findings]
+
+
+def test_compacted_closes_still_prove() -> None:
+    table = Table(4).run()
+    bend = table.bend()
+    bend.one("close").change(points=(1, 2, 3, 4))
+    logs = []
+    for log in (table.log, bend.build()):
+        keys = [table.hand.key_of(entry.message.by) for entry in log.entries]
+        logs.append(compacted(log, keys))
+    assert_proven(compare(logs[0].encoded(), logs[1].encoded()), "server")
+
+
+# -- what is no proof ----------------------------------------------------------------------------
+
+
+def test_the_same_copies_are_the_same() -> None:
+    data = Table(2).run().log.encoded()
+    assert compare(data, data).same
+
+
+def test_a_shorter_copy_is_no_proof() -> None:
+    log = Table(2).run().log
+    found = compare(log.encoded(), Log(log.entries[:40]).encoded())
+    assert (found.proof, found.parts_at, found.same) == (None, 40, False)
+    assert "ends after entry 39" in found.text
+
+
+def test_another_order_of_persons_messages_is_no_proof() -> None:
+    table = Table(4).run(lambda t: len(t.hand.reveals) == 3)
+    one, other = table.bend(), table.bend()
+    cut = one.place(one.one("reveal")) + 2
+    one.cut(cut), other.cut(cut)
+    other.drafts[-2:] = reversed(other.drafts[-2:])
+    other[-1].at, other[-2].at = other[-2].at, other[-1].at
+    found = compare(one.encoded(), other.encoded())
+    assert (found.proof, found.culprit) == (None, None)
+    assert "nobody's signatures contradict" in found.text
+
+
+def test_two_hands_of_a_table_are_told_apart() -> None:
+    found = compare(Table(2).log.encoded(), Table(2, hand=2).log.encoded())
+    assert found.proof is None
+    assert "two hands: hand 1, attempt 1 of game g-1, and hand 2" in found.text
+    found = compare(Table(2).log.encoded(), Table(2, seed="other").log.encoded())
+    assert "two different servers" in found.text
+
+
+def test_a_forged_signature_is_no_proof() -> None:
+    one, other = forked("play", "seat/0", {"card": "2C"}, people=3)
+    bend = Bend(other, Table(people=3).secrets)
+    bend[-1].sign = "00" * 64
+    assert compare(one.encoded(), bend.encoded()).proof is None
+
+
+def mutations(proof: bytes) -> dict[str, bytes]:
+    """A proof with one part made wrong."""
+
+    def change(edit: Any) -> bytes:
+        value = json.loads(proof)
+        edit(value["proof"])
+        return json.dumps(value).encode()
+
+    def swap(p: Any) -> None:
+        p["claims"][1] = p["claims"][0]
+
+    def sign(p: Any) -> None:
+        p["claims"][0]["message"]["sig"] = "00" * 64
+
+    def card(p: Any) -> None:
+        p["claims"][0]["message"]["body"]["card"] = "3C"
+
+    def key(p: Any) -> None:
+        p["key"] = p["open"]["server_key"]
+
+    def cut(p: Any) -> None:
+        del p["claims"][0]["chain"][-1]
+
+    def empty(p: Any) -> None:
+        p["claims"][0]["chain"] = []
+
+    def date(p: Any) -> None:
+        p["claims"][1]["chain"][3]["at"] += 1
+
+    def terms(p: Any) -> None:
+        p["open"]["hand"] = 9
+
+    def seats(p: Any) -> None:
+        p["open"]["seats"] = p["open"]["seats"][1:]
+
+    edits = (swap, sign, card, key, cut, empty, date, terms, seats)
+    return {edit.__name__: change(edit) for edit in edits}
+
+
+@pytest.mark.parametrize("name", ["swap", "sign", "card", "key", "cut", "empty", "date", "terms", "seats"])
+def test_a_bent_proof_proves_nothing(name: str) -> None:
+    one, other = forked("play", "seat/0", {"card": "2C"}, people=3)
+    proof = assert_proven(compare(one.encoded(), other.encoded()), "seat/0")
+    verdict = verify(mutations(proof)[name])
+    assert (verdict.status, verdict.culprits) == ("malformed", ())
+
+
+def test_plays_over_different_entries_are_no_proof() -> None:
+    """Two true plays of one person, dressed up as a proof, prove nothing."""
+    one, other = forked("play", "seat/0", {"card": "2C"}, people=3)
+    value = json.loads(compare(one.encoded(), other.encoded()).proof or b"")
+    earlier = next(place for place, entry in enumerate(one.entries) if entry.message.by == "seat/0" and isinstance(entry.message.body, Play))
+    entry = one.entries[earlier]
+    seen = one.position_of(entry.message.seen)
+    claim = {
+        "chain": value["proof"]["claims"][0]["chain"][: (seen or 0) + 1],
+        "message": json.loads(msgspec.json.encode(entry.message)) | {"sig": entry.sig},
+    }
+    value["proof"]["claims"][1] = claim
+    verdict = verify(json.dumps(value).encode())
+    assert (verdict.status, verdict.culprits) == ("malformed", ())
+    assert "both can be true" in verdict.findings[0].found
+
+
+# -- disputes that a log leaves out --------------------------------------------------------------
+
+
+def test_an_ignored_dispute_is_proven_by_the_record() -> None:
+    table = Table(4, dealer=BadBox)
+    table.run(lambda t: t.hand.disputed is not None)
+    place = table.hand.deal
+    ignoring = Log(table.log.entries[: place + 1])  # the server goes on as if nothing had been said
+    found = compare(ignoring.encoded(), table.seats[1].record)
+    assert found.proof is not None
+    verdict = verify(found.proof)
+    assert [(one.code, one.culprits) for one in verdict.findings] == [("dispute-founded", ("server",))]
+
+
+def test_a_record_that_agrees_says_so() -> None:
+    table = Table(4).run()
+    assert compare(table.log.encoded(), table.seats[2].record).same
+    other = Table(4, seed=1).run()
+    assert "another hand" in compare(other.log.encoded(), table.seats[2].record).text
+    shorter = Log(table.log.entries[:30])
+    assert "does not hold entry" in compare(shorter.encoded(), table.seats[2].record).text
+
+
+def test_what_cannot_be_read_is_refused() -> None:
+    with pytest.raises(MalformedError):
+        compare(b"{}", b"{}")
