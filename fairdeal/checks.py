@@ -99,7 +99,7 @@ class Case:
 
     def whole(self, place: int) -> bool:
         """Whether an entry is its author's word, over exactly the log that stands here before it."""
-        seen = self.log.position_of(self.said(place).seen)
+        seen = self.log.seen_by(place)
         if seen is None or not self.marks.authentic[place]:
             return False
         return seen < 0 or self.marks.roots[seen] == 0
@@ -437,16 +437,22 @@ def _reserve_used(case: Case, by: str, until: int) -> int:
             continue
         began = hand.deal if step.type == "pass" and hand.deal is not None else since
         done = _decided_at(case, by, step.type, since, until)
-        used += max(0, case.log.entries[done].at - case.log.entries[began].at - grace)
+        if done is not None:
+            used += max(0, case.log.entries[done].at - case.log.entries[began].at - grace)
     return used
 
 
-def _decided_at(case: Case, by: str, kind: str, since: int, until: int) -> int:
-    """The entry that ended a decision: the seat's own, another's that took the turn, or `until`."""
+def _decided_at(case: Case, by: str, kind: str, since: int, until: int) -> int | None:
+    """The entry that ended a seat's decision: its own, or `until`.
+
+    None if another seat made the first play: then this one was not on turn.
+    """
     for place in range(since + 1, until):
         said = case.said(place)
-        if said.type == kind and (said.by == by or kind == "play"):
+        if said.type == kind and said.by == by:
             return place
+        if said.type == kind == "play":
+            return None
     return until
 
 
@@ -456,35 +462,32 @@ def _decided_at(case: Case, by: str, kind: str, since: int, until: int) -> int:
 def check_score(case: Case) -> Looked:
     """The points are what the tricks give, the scores follow from them (15.1, 15.2)."""
     close, hand = case.close, case.hand
-    if not hand.game.plays:
-        return Looked(0, "this game is only dealt", applies=False)
     if close is None:
         return NOT_CLOSED
-    if hand.play is None or not hand.play.over:
+    if hand.game.plays and (hand.play is None or not hand.play.over):
         return Looked(0, "not every card was played")
     left_over = len(hand.game.deck) % len(hand.seats)
     if left_over and case.deck is None:
         return Looked(0, "the kitty is not known")
     kitty = hands_of(case.deck, len(hand.seats))[1] if case.deck else ()
-    points = hand.game.points(hand.play, kitty, hand.moon)
+    points = hand.game.points(hand.play, kitty, hand.moon) if hand.play else ()
     if close.points != points:
         case.blame("points-wrong", case.end, _numbers(points), _numbers(close.points))
-    if len(close.points) != len(hand.seats):
+    if len(close.points) != len(points):
         return Looked(1)
     scores = hand.game.totals(hand.terms.scores, close.points)
     if close.scores != scores:
         case.blame("scores-wrong", case.end, _numbers(scores), _numbers(close.scores))
-    return Looked(len(points) + len(scores))
+    return Looked(1 + len(points) + len(scores))
 
 
 def check_result(case: Case) -> Looked:
     """The game ends where it must, and as the scores say (16.1)."""
     close, hand = case.close, case.hand
-    if not hand.game.plays:
-        return Looked(0, "this game is only dealt", applies=False)
     if close is None:
         return NOT_CLOSED
-    if len(close.scores) != len(hand.seats) or len(close.points) != len(hand.seats):
+    by_seat = len(hand.seats) if hand.game.plays else 0
+    if len(close.scores) != by_seat or len(close.points) != by_seat:
         return Looked(0, "the scores are not by seat")
     left = _left(case, close.result)
     outcome = hand.game.outcome(close.scores, close.points, left)
@@ -542,7 +545,7 @@ def check_void(case: Case) -> Looked:
             "one of cards not dealt by the seeds",
         )
     _check_late_void(case, unclear=unclear)
-    if body.reason in ("no-reveal", "left") and body.seat is not None:
+    if body.reason in ("no-reveal", "left"):
         case.note("silence", case.end, f"an answer of seat/{body.seat}", body.reason)
     return Looked(1 + len(good) + len(hand.passes))
 
@@ -661,7 +664,7 @@ def check_dispute(case: Case) -> Looked:
     if not disputes:
         return Looked(0, "nobody disputed", applies=False)
     for place, said in disputes:
-        box = case.log.position_of(said.seen)
+        box = case.log.seen_by(place)
         if box is not None and said.by in case.hand.boxes.get(box, ()):
             _judge_dispute(case, place, said.by, box, said.body)
     return Looked(len(disputes))

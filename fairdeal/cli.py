@@ -131,7 +131,7 @@ def verify(
     \b
     Examples:
       fairdeal verify hand.json
-      fairdeal verify hand.json --seat-key 1=8f3c… --server-key 07ab…
+      fairdeal verify hand.json --seat-key 1=8f3c... --server-key 07ab...
       fairdeal verify hand.json --mine my-record.json
       curl -s https://example.org/hand.json | fairdeal verify - --json
 
@@ -187,9 +187,10 @@ def _judged_alone(path: str) -> tuple[bytes, Verdict]:
 @cli.command()
 @click.argument("path", metavar="FILE")
 def show(path: str) -> int:
-    """Show a hand as people write it: seats, deal, pass, tricks, points.
+    """Show a hand as people write it.
 
-    The first line is the verdict's status: a hand that is not valid is shown, but not vouched for.
+    Seats, deal, pass, tricks in a table, points. The first line is the verdict's status: a hand
+    that is not valid is shown, but not vouched for.
     Of a hand that is not closed only the plays are public. FILE - is standard input.
 
     \b
@@ -214,12 +215,13 @@ def show(path: str) -> int:
 
 @cli.command()
 @click.argument("path", metavar="FILE")
-@click.option("--json", "as_json", is_flag=True, help='{"hash": …, "seq": …} on a line.')
+@click.option("--json", "as_json", is_flag=True, help='{"hash": HEX, "seq": NUMBER} on a line.')
 def head(path: str, as_json: bool) -> int:
-    """Print the hash of a log's last entry, which pins all of it.
+    """Print the hash of a log's last entry.
 
-    Keep it, or exchange it at the table: `fairdeal verify --head HEX` then tells whether a
-    transcript is that log and all of it. It is computed, not believed; nothing else is checked.
+    It pins the whole log. Keep it, or exchange it at the table: `fairdeal verify --head HEX` then
+    tells whether a transcript is that log and all of it. It is computed, not believed; nothing else
+    is checked.
 
     \b
     Examples:
@@ -245,9 +247,10 @@ def head(path: str, as_json: bool) -> int:
 @click.argument("path", metavar="FILE")
 @click.option("-o", "--output", metavar="OUT", help="Where to write it; else standard output.")
 def compact(path: str, output: str | None) -> int:
-    """Strip the signatures that later ones cover; what is left proves the same.
+    """Strip the signatures that later ones cover.
 
-    Only a valid transcript is compacted: what is stripped can never be checked again.
+    What is left proves the same. Only a valid transcript is compacted: what is stripped can never
+    be checked again.
 
     \b
     Examples:
@@ -279,9 +282,10 @@ def compact(path: str, output: str | None) -> int:
 @click.argument("path", metavar="[FILE]", required=False)
 @click.option("--print", "show_private", is_flag=True, help="Print the private key, store nothing.")
 def keygen(path: str | None, show_private: bool) -> int:
-    """Make an Ed25519 key pair: the private key into FILE, the public key on the screen.
+    """Make an Ed25519 key pair.
 
-    FILE must be new; only its owner can read it. Keys are 64 lower-case hexadecimal digits.
+    The private key goes into FILE, the public key onto the screen. FILE must be new; only its
+    owner can read it. Keys are 64 lower-case hexadecimal digits.
 
     \b
     Examples:
@@ -316,7 +320,7 @@ def keygen(path: str | None, show_private: bool) -> int:
 @click.option(
     "--policy", metavar="NAME", default="random/1", help="How people play: random/1, low/1."
 )
-@click.option("--out", metavar="DIR", help="Write hand-0001.json … there, over older ones.")
+@click.option("--out", metavar="DIR", help="Write hand-0001.json and so on there, over older ones.")
 @click.option("--secrets", is_flag=True, help="Beside each, every private key and seed, for tests.")
 @click.option("--compact", "short", is_flag=True, help="Write compacted transcripts.")
 def demo(

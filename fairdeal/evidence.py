@@ -78,8 +78,8 @@ class Comparison(Struct, frozen=True):
     """What two copies say together.
 
     `same`: they hold the same entries. `parts_at`: the first entry in which they differ, or that
-    only one has. `text`: what that means, in one sentence. `culprit` and `proof` (a file's bytes) if
-    somebody signed what cannot both be true.
+    only one has. `text`: what that means, in one sentence. `culprit` and `proof` (a file's bytes)
+    if somebody signed what cannot both be true.
     """
 
     culprit: str | None
@@ -270,7 +270,7 @@ def _ignored_dispute(log: Log, box: int, dispute: Signed) -> Comparison:
         parts_at=box + 1,
         proof=proof.encoded(),
         same=False,
-        text=f"the log leaves out a dispute of {dispute.message.by}; verify the proof to see whose fault",
+        text=f"the log leaves out a dispute of {dispute.message.by}: the proof shows whose fault",
     )
 
 
@@ -293,8 +293,8 @@ def judge_proof(data: bytes) -> tuple[Open, Finding]:
     else:
         hand_id = message(SERVER, GENESIS, terms).digest()
         for n, (claim, one) in enumerate(zip(proof.claims, said, strict=True)):
-            _require(_leads(claim, one, hand_id), "its chain does not lead from `open` to what it saw",
-                     f"$.proof.claims[{n}].chain")  # fmt: skip
+            problem = "its chain does not lead from `open` to what it saw"
+            _require(_leads(claim, one, hand_id), problem, f"$.proof.claims[{n}].chain")
         _require(_contradict(first, second, culprit), "both can be true", "$.proof.claims")
     return terms, finding(
         "equivocation",

@@ -291,6 +291,6 @@ CONTRADICTS_PERSON: Final = {"commit": "commit", "reveal": "reveal"}
 _ASTRAY: Final = frozenset(
     (
         *("repeated", "equivocation", "seen-unknown", "seen-not-previous"),
-        *("out-of-turn", "out-of-place", "after-end", "play-unknown-card"),
+        *("out-of-turn", "out-of-place", "after-end"),
     )
 )

@@ -92,6 +92,11 @@ class Log:
         """Where an entry hash stands; -1 for the genesis, None if it is no entry of this log."""
         return -1 if seen == GENESIS else self.positions.get(seen)
 
+    def seen_by(self, place: int) -> int | None:
+        """Where the entry stands that entry `place` answers; None if it is none before it."""
+        seen = self.position_of(self.entries[place].message.seen)
+        return seen if seen is not None and seen < place else None
+
     def next_entry(self, message: Message, sig: str, at: int) -> Entry:
         """The entry that appends a message at the time `at` (ms), or at the last time if later."""
         return Entry(

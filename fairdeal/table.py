@@ -148,8 +148,6 @@ def _begin(hand: Hand, place: int) -> None:
 
 def _play(hand: Hand, body: messages.Play, by: str, place: int) -> None:
     card = body.card
-    if card not in hand.copies:
-        return  # no game can follow it
     hand.plays.append((place, by, card))
     hand.unplayed[card] -= 1
     hand.tricks.play(SEATS.index(by), card)

@@ -49,8 +49,8 @@ def verify(
     elsewhere, by seat number; `record` is a seat's own record; `head` is the entry hash (64 hex
     digits) at which the caller knows the log to end. `policies` are the bots to replay.
 
-    Raises MalformedError if `record` is none, or of another hand than the transcript, ValueError for
-    a seat number that no table has.
+    Raises MalformedError if `record` is none, or of another hand than the transcript, ValueError
+    for a seat number that no table has.
     """
     keys = dict(seat_keys or {})
     if any(seat not in range(MAX_SEATS) for seat in keys):
@@ -100,9 +100,10 @@ class _Examination:
         """Feed every entry to the table; the key each should be signed with, and who answers."""
         keys: list[bytes] = []
         parties: list[str] = []
-        for entry, digest in zip(self.log.entries, self.log.message_hashes, strict=True):
+        entries = zip(self.log.entries, self.log.message_hashes, strict=True)
+        for place, (entry, digest) in enumerate(entries):
             said = entry.message
-            seen = self.log.position_of(said.seen)
+            seen = self.log.seen_by(place)
             playable = not self.deviations or self.hand.size
             judged = self.hand.judge(said, digest, seen) if playable else None
             deviations = judged.deviations if judged else ()

@@ -713,8 +713,9 @@ class Play:
         self.trick.append((seat, card))
         self.played[seat].append(card)
         if len(self.trick) < n:
-            there = {s for s, _ in self.trick}
-            self.turn = {next(s % n for s in range(seat + 1, seat + n) if s % n not in there)}
+            # 6.8: the first seat from the leader to the left that has not played
+            there, leader = {s for s, _ in self.trick}, self.trick[0][0]
+            self.turn = {next(s % n for s in range(leader, leader + n) if s % n not in there)}
         else:
             self._end_trick()
 
@@ -743,9 +744,7 @@ class Play:
 
     def winner(self):
         """6.2.5: the seat that takes the trick, or None."""
-        leader, led = self.trick[0]
-        if suit_of(led) is None:
-            return leader  # READING: no card of a suit was led (it was no card of any deck)
+        led = self.trick[0][1]
         there = Counter(card for _, card in self.trick)
         best = None
         for seat, card in self.trick:
@@ -765,7 +764,7 @@ class Play:
                 return [card for card in hand if card == terms.first_card]
             return self._leads(self._first_trick_ban(hand))
         led = suit_of(self.trick[0][1])
-        follow = [card for card in hand if led is not None and suit_of(card) == led]
+        follow = [card for card in hand if suit_of(card) == led]
         return self._first_trick_ban(follow or list(hand))
 
     def _first_trick_ban(self, allowed):
@@ -799,7 +798,9 @@ class Play:
     def shooter(self, kitty=()):
         """The one seat that took every scoring card, or None."""
         # READING: in a log in which not every card was played, "every" is of those taken.
-        takers = {s for s, some in enumerate(self.all_taken(kitty)) if any(map(self.terms.scoring, some))}
+        takers = {
+            s for s, some in enumerate(self.all_taken(kitty)) if any(map(self.terms.scoring, some))
+        }
         return takers.pop() if len(takers) == 1 else None
 
     def all_taken(self, kitty):
@@ -1065,7 +1066,7 @@ class Replay:
         self.dead = False  # a seed is lost: only `void` may follow
         self.play = None
         self.plays = []  # entries of the plays that took effect
-        self.astray = None  # the last entry that led the log astray
+        self.astray = None  # the first entry that led the log astray
         self.authors, self.keys = [], []
         self.asked_after = []  # after each entry: {(seat, type): the entries to have seen}
         self.slots, self.singles = {}, {}  # messages, for 6.1 and 7.1
@@ -1116,7 +1117,9 @@ class Replay:
             return {self.deal, self.exchange} - {None}
         elif kind != phase:
             return set()
-        elif kind == "commit" and not self.first_committers() and f"seat/{seat}" not in self.commits:
+        elif (
+            kind == "commit" and not self.first_committers() and f"seat/{seat}" not in self.commits
+        ):
             fitting = self.commit_base
         elif kind == "reveal" and seat not in self.reveals:
             fitting = self.last_commit
@@ -1174,25 +1177,31 @@ class Replay:
 
     def step(self, i, entry, author, key):
         if self.stands_already(i, entry, author, key):
-            self.astray = i
+            self.led_astray(i)
             return
         self.note_dispute(i, entry, author)
         fits, astray = self.judge_place(i, entry, author)
         if fits:
             self.judge_body(i, entry, author)
-        late = self.seat_of(entry) if entry["type"] == self.phase == "play" else None
-        late = late if self.dispute is None and late is not None else None
-        if fits or (late is not None and self.play.may_play_late(late)):
+        seat, kind = self.seat_of(entry), entry["type"]
+        late = kind == self.phase == "play" and self.dispute is None and seat is not None
+        unknown = kind == "play" and entry["body"]["card"] not in self.terms.count
+        # READING: a play out of turn of a card that is not in the deck takes no effect either.
+        if (fits or (late and self.play.may_play_late(seat))) and not unknown:
             self.take_effect(i, entry, author, fits)
-        self.astray = i if astray else self.astray
+        if astray or (fits and unknown):
+            self.led_astray(i)
+
+    def led_astray(self, i):
+        self.astray = i if self.astray is None else self.astray
 
     def note_dispute(self, i, entry, author):
         # READING: check 18 looks at a dispute also where it does not fit, but only at one of a
         # `deal` or `exchange` that took effect.
         seen = self.log.seen_place(i)
-        if entry["type"] == "dispute" and author != "server":
-            if seen is not None and seen in (self.deal, self.exchange):
-                self.disputes.append((i, self.seat_of(entry), seen))
+        of = seen is not None and seen in (self.deal, self.exchange)
+        if of and entry["type"] == "dispute" and author != "server":
+            self.disputes.append((i, self.seat_of(entry), seen))
 
     def stands_already(self, i, entry, author, key):
         """6.1 and 7.1: True if this entry is to be judged by them alone."""
@@ -1205,7 +1214,8 @@ class Replay:
             if self.log.messages[j] == message:
                 self.out.fail(6, "repeated", [j, i], "place")
                 return True
-        earlier, same_slot = slot[:1], True
+        alike = [j for j in slot if kind != "open" or self.of_one_attempt(i, j)]
+        earlier, same_slot = alike[:1], True
         slot.append(i)
         single = None
         if self.log.seen_place(i) is not None:
@@ -1221,6 +1231,11 @@ class Replay:
         if earlier:
             self.out.fail(7, "equivocation", [earlier[0], i], "author", same_slot=same_slot)
         return bool(earlier)
+
+    def of_one_attempt(self, i, j):
+        """Two `open`s: of one table, game, hand and attempt?"""
+        one, other = (self.log.entries[x]["body"] for x in (i, j))
+        return all(one[name] == other[name] for name in ("table", "game", "hand", "attempt"))
 
     def judge_place(self, i, entry, author):
         """6.2 to 6.6: does it fit, and does it lead the log astray?"""
@@ -1286,7 +1301,11 @@ class Replay:
         elif kind == "close":
             exchanged = n if self.exchange is not None else 0
             counts = [len(body[name]) for name in ("deals", "passes", "exchanges")]
-            if set(body["seeds"]) != set(self.terms.shufflers) or counts != [n, exchanged, exchanged]:
+            if set(body["seeds"]) != set(self.terms.shufflers) or counts != [
+                n,
+                exchanged,
+                exchanged,
+            ]:
                 fail("close-form")
         elif kind == "replace":
             if not self.is_person(body["seat"]):
@@ -1477,7 +1496,9 @@ class Closed:
         computed = None
         if len(self.seeds) == len(self.terms.shufflers):
             pairs = [(who, self.seeds[who]) for who in self.terms.shufflers]
-            computed, self.kitty = self.terms.hands_of(shuffled(self.terms.deck, self.hand_id, pairs))
+            computed, self.kitty = self.terms.hands_of(
+                shuffled(self.terms.deck, self.hand_id, pairs)
+            )
         for seat in self.seats:
             commitment = hand_commitment(self.entries[self.r.deal], seat)
             some = self.opening("deal", seat, commitment)
@@ -1581,9 +1602,9 @@ class Closed:
                     self.fail(13, "policy-departed", [i, self.end], i)
                     return
         i = self.r.choice
-        if i is not None and i > since and self.r.seat_of(self.entries[i]) == seat:
-            if self.entries[i]["body"]["moon"] != policy_choose(name, words):
-                self.fail(13, "policy-departed", [i, self.end], i)
+        mine = i is not None and i > since and self.r.seat_of(self.entries[i]) == seat
+        if mine and self.entries[i]["body"]["moon"] != policy_choose(name, words):
+            self.fail(13, "policy-departed", [i, self.end], i)
 
     def check_score(self):
         """Check 15."""
@@ -1707,7 +1728,11 @@ class Voided:
             info = seal_info("reveal", self.log.hand_id, "server", who)
             seed = unseal(self.private, info, bytes.fromhex(self.entries[entry]["body"]["sealed"]))
             commit = self.r.commits[who]
-            if seed is not None and len(seed) == 64 and seed_opens(self.log, who, seed.hex(), commit):
+            if (
+                seed is not None
+                and len(seed) == 64
+                and seed_opens(self.log, who, seed.hex(), commit)
+            ):
                 self.good_reveals.add(seat)
             else:
                 self.fail("bad-reveal", [commit, entry, self.end], entry)
@@ -1868,7 +1893,7 @@ def verify(data, *, server_key=None, seat_keys=None, head=None):
 # ================================================================ 4. a simulator
 
 START = 1_700_000_000_000
-SMALL_DECK = {"cards": "2C 3C 4C 2D 3D 4D 2H 3H 4H 2S 3S QS".split()}
+SMALL_DECK = {"cards": ["2C", "3C", "4C", "2D", "3D", "4D", "2H", "3H", "4H", "2S", "3S", "QS"]}
 HEARTS = {
     "game": "hearts",
     "pass_count": 2,
@@ -1903,7 +1928,7 @@ class Bytes:
         return out
 
 
-class Over(Exception):  # noqa: N818
+class Over(Exception):
     """The hand is over before its end."""
 
 
@@ -2014,7 +2039,9 @@ class Hand:
         self.put(f"replace:{seat}", "server", "replace", {"seat": seat, "reason": reason})
 
     def void(self, reason, seat=None):
-        seeds = {w: seed for w, seed in self.seeds.items() if w in self.commits and self.server_knows(w)}
+        seeds = {
+            w: seed for w, seed in self.seeds.items() if w in self.commits and self.server_knows(w)
+        }
         body = {"reason": reason, "seat": seat, "hand_key": self.hand_keys["server"].hex()}
         body["seeds"] = {who: seed.hex() for who, seed in seeds.items()}
         self.put("void", "server", "void", body)
@@ -2195,10 +2222,16 @@ class Hand:
         self.at("close")
         body = {"seeds": {w: self.seeds[w].hex() for w in self.terms.shufflers}}
         for kind, name in (("deal", "deals"), ("pass", "passes"), ("exchange", "exchanges")):
-            body[name] = [self.openings[kind, i] for i in range(self.n) if (kind, i) in self.openings]
+            body[name] = [
+                self.openings[kind, i] for i in range(self.n) if (kind, i) in self.openings
+            ]
         points, scores, result = [], [], None
         if self.terms.hearts:
-            choice = self.entries[self.marks["choose"]]["body"]["moon"] if "choose" in self.marks else None
+            choice = (
+                self.entries[self.marks["choose"]]["body"]["moon"]
+                if "choose" in self.marks
+                else None
+            )
             points = self.bend("points", self.play.points(self.kitty, choice))
             scores = self.bend("scores", scores_after(self.terms, self.body["scores"], points))
             result = result_of(self.terms, points, scores, set(self.gone))
@@ -2237,6 +2270,8 @@ class Hand:
 
 
 # ---------------------------------------------------------------- bad and good hands, with claims
+
+# fmt: off
 
 CASES = []
 
@@ -2602,6 +2637,11 @@ def order_cases():
 
     hand = played("turn", bends={"turn:4": wrong_seat})
     bad("out-of-turn-play", "a person plays out of turn; the play counts", hand, ("out-of-turn", 6, turn_culprit(hand), ["play:4"]))
+    two_on = {"turn:5": lambda hand, seat: (seat + 1) % hand.n}
+    hand = played("turn of four", "PPPP", rules=changed(HEARTS, pass_cycle=[1, 2, 3, 0]), bends=two_on)
+    why = "the third seat of a trick plays second: then it is the second's turn, then the fourth's"
+    who = hand.entries[hand.marks["play:5"]]["by"]
+    bad("out-of-turn-play-four", why, hand, ("out-of-turn", 6, who, ["play:5"]))
     late = lambda hand: hand.put("x", "seat/0", "dispute", {"hand_key": "11" * 32}, hand.hash_of("close"))  # noqa: E731
     hand = dealt("late", before={"end": late})
     bad("after-end-person", "a dispute over `close`", hand, ("after-end", 6, "seat/0", ["x"]))
@@ -2691,6 +2731,12 @@ def equivocation_cases():
     bad("reveal", "two reveals over one `seen`", dealt("two", before={r1: other_reveal}), "seat/0", [r0, "x"])
     bad("reveal-seen", "two reveals over two entries", dealt("two 2", before={r1: other_seen}), "seat/0", [r0, "x"])
     bad("deal", "two deals", dealt("two deals", before={"close": two_deals}), "server", ["deal", "x"])
+    def two_opens(hand):
+        body = changed(hand.body, clock={"grace_ms": 0, "reserve_ms": 0})
+        hand.bends["x"] = setting(seen=GENESIS)
+        hand.put("x", "server", "open", body)
+
+    bad("open", "two `open`s of one attempt", dealt("two opens", before={r1: two_opens}), "server", ["open", "x"])
     hand = dealt("two ends", before={"end": close_too})
     hand.marks["void"], hand.marks["close"] = hand.marks["close"], len(hand.entries) - 4
     bad("ends", "a `close` and a `void`", hand, "server", ["close", "void"])
@@ -2765,10 +2811,14 @@ def play_cases():
         hand = search(build)
         bad(folder or code_, why, hand, (code_, 12, culprit(hand), ["bad"]))
 
-    def following(hand, _seat, _card):
-        return "ZZ" if hand.play.tricks == 1 and hand.play.trick else None
+    def unknown(hand):
+        by = f"seat/{hand.whose_turn()}"
+        hand.put("x", by, "play", {"card": "ZZ"}, entry_hash(hand.last_turn_entry()))
 
-    one("play-unknown-card", "a card that the deck has not", lambda i: played(f"zz {i}", bends=first_chance(following)))
+    hand = played("zz", before={"play:4": unknown})
+    who = hand.entries[hand.marks["x"]]["by"]
+    why = "a card that the deck has not: it takes no effect, and the seat plays again"
+    bad("play-unknown-card", why, hand, ("play-unknown-card", 12, who, ["x"]))
 
     def neighbour(hand, seat):
         return (seat + 1) % hand.n
@@ -2961,7 +3011,7 @@ MALFORMED = [
     ("member", "a member too many", lambda t: t.replace(b'"fairdeal":1', b'"fairdeal":1,"x":0')),
     ("twice", "a member twice", lambda t: t.replace(b'"fairdeal":1', b'"fairdeal":1,"fairdeal":1')),
     ("sig-null", "a signature is null", lambda t: re.sub(rb'"sig":"[0-9a-f]+"', b'"sig":null', t, count=1)),
-    ("hex-upper", "a hash in upper case", lambda t: re.sub(rb'"prev":"([0-9a-f]+)"', lambda m: b'"prev":"' + b"A" * 64 + b'"', t, count=1)),
+    ("hex-upper", "a hash in upper case", lambda t: re.sub(rb'"prev":"[0-9a-f]+"', b'"prev":"' + b"A" * 64 + b'"', t, count=1)),
     ("float", "a number with a fraction", lambda t: t.replace(b'"seq":0', b'"seq":0.0')),
     ("minus", "a negative time", lambda t: re.sub(rb'"at":\d+', b'"at":-1', t, count=1)),
     ("type", "an unknown type", lambda t: t.replace(b'"type":"open"', b'"type":"opened"')),
@@ -2984,6 +3034,9 @@ def malformed_cases():
     later = json.loads(dealt("malformed").data())
     later["entries"] = later["entries"][1:2]
     case("malformed-first", "the first entry is a commit", jcs(later), "malformed", [("malformed", 1, None, [])])
+
+
+# fmt: on
 
 
 def all_cases():
@@ -3062,7 +3115,7 @@ def nested(depth):
 
 ACCEPTED = [
     b"0", b"-1", b"9007199254740991", b"-9007199254740991", b"null", b"true", b'""', b"[]", b"{}",
-    b' \t\r\n[ 1 , 2 ]\n ', b'{"b":1,"a":{"d":2,"c":3}}', b'{"aa":1,"a":2,"B":3,"_":4,"":5}',
+    b" \t\r\n[ 1 , 2 ]\n ", b'{"b":1,"a":{"d":2,"c":3}}', b'{"aa":1,"a":2,"B":3,"_":4,"":5}',
     b'"\\u0041\\/\\b\\f\\n\\r\\t\\"\\\\"', b'"\\u0000\\u001F\\u007f\\u00e9"', '"\x7fé€😀"'.encode(),
     b'"\\ud83d\\ude00"', b'"\\u2028\\u2029\\ufeff"', b'{"\\u0061":1}', nested(16),
 ]  # fmt: skip
@@ -3117,12 +3170,16 @@ REFUSED = [
 
 
 def json_vectors():
-    out = [{"text": t.hex(), "accepted": True, "canonical": jcs(parse_json(t)).hex()} for t in ACCEPTED]
+    out = [
+        {"text": t.hex(), "accepted": True, "canonical": jcs(parse_json(t)).hex()} for t in ACCEPTED
+    ]
     for data, why in REFUSED:
         try:
             parse_json(data)
         except Malformed:
-            text_ = data.hex() if len(data) < 6000 else {"repeat": data[:1].hex(), "times": len(data)}
+            text_ = (
+                data.hex() if len(data) < 6000 else {"repeat": data[:1].hex(), "times": len(data)}
+            )
             out.append({"text": text_, "accepted": False, "why": why})
         else:
             raise AssertionError(why)
@@ -3141,7 +3198,9 @@ def hash_vectors():
                 "entry": entry,
                 "message_bytes": frame("fairdeal/v1/message", message).hex(),
                 "message_hash": hashed.hex(),
-                "entry_bytes": frame("fairdeal/v1/entry", u64(entry["seq"]), prev, u64(entry["at"]), hashed).hex(),
+                "entry_bytes": frame(
+                    "fairdeal/v1/entry", u64(entry["seq"]), prev, u64(entry["at"]), hashed
+                ).hex(),
                 "entry_hash": entry_hash(entry),
             }
         )
@@ -3208,7 +3267,13 @@ def signature_cases_raw():
     mine = ed_encode(ed_mul(scalar, BASE))
     for point in canonical + odd:
         sig = raw_signature(scalar, mine, message, point=point)
-        yield mine, hashed, sig, False, "R of small order; holds after multiplication by 8, if R is read leniently"
+        yield (
+            mine,
+            hashed,
+            sig,
+            False,
+            "R of small order; holds after multiplication by 8, if R is read leniently",
+        )
     # torsion in R: a cofactored verifier takes it
     for i in (1, 2, 4):
         torsion = ed_mul(i, ed_decode(ORDER_8))
@@ -3220,7 +3285,13 @@ def signature_cases_raw():
     sig = mixed_signature(scalar, mixed, message, lambda h: h % 8 != 0)
     yield mixed, hashed, sig, False, "A of mixed order: good with cofactor only"
     sig = mixed_signature(scalar, mixed, message, lambda h: h % 8 == 0)
-    yield mixed, hashed, sig, True, "A of mixed order, h a multiple of 8: verifies (but see keys.json)"
+    yield (
+        mixed,
+        hashed,
+        sig,
+        True,
+        "A of mixed order, h a multiple of 8: verifies (but see keys.json)",
+    )
     yield little(2), hashed, good, False, "A is no point"
     yield key, hashed, little(2) + good[32:], False, "R is no point"
 
@@ -3236,7 +3307,15 @@ def signature_vectors():
     for key, hashed, sig, valid, why in signature_cases_raw():
         assert signature_good(key, hashed, sig) == valid, why
         assert signature_by_the_book(key, SIGN_PREFIX + hashed, sig) == valid, why
-        out.append({"key": key.hex(), "message_hash": hashed.hex(), "signature": sig.hex(), "valid": valid, "why": why})
+        out.append(
+            {
+                "key": key.hex(),
+                "message_hash": hashed.hex(),
+                "signature": sig.hex(),
+                "valid": valid,
+                "why": why,
+            }
+        )
     return out
 
 
@@ -3330,7 +3409,11 @@ def sealing_vectors():
         (good + b"\x00", info, "a byte too many"),
         (good[:40] + bytes([good[40] ^ 1]) + good[41:], info, "a bit flipped"),
         (bytes([good[0] ^ 1]) + good[1:], info, "a bit of enc flipped"),
-        (good[:31] + bytes([good[31] | 128]) + good[32:], info, "the same point, enc with its top bit set"),
+        (
+            good[:31] + bytes([good[31] | 128]) + good[32:],
+            info,
+            "the same point, enc with its top bit set",
+        ),
         (bytes(32) + good[32:], info, "enc is zero"),
         (little(1) + good[32:], info, "enc is of small order"),
         (good[:32], info, "no ciphertext"),
@@ -3342,11 +3425,23 @@ def sealing_vectors():
         (good, seal_info("deal", HAND_ID, "seat/1", "server"), "to another seat"),
         (good, seal_info("deal", HAND_ID, "server", "seat/0"), "the parties the wrong way round"),
         (good[:32] + AESGCM(key).encrypt(nonce, b"plain", b"aad"), info, "with additional data"),
-        (good[:32] + AESGCM(key).encrypt(nonce[:-1] + bytes([nonce[-1] ^ 1]), b"plain", b""), info, "the second message of its context"),
+        (
+            good[:32] + AESGCM(key).encrypt(nonce[:-1] + bytes([nonce[-1] ^ 1]), b"plain", b""),
+            info,
+            "the second message of its context",
+        ),
     ]
     for sealed, of, why in bad:
         assert unseal(private, of, sealed) is None, why
-        out.append({"private_key": private.hex(), "info": of.hex(), "box": sealed.hex(), "opens": False, "why": why})
+        out.append(
+            {
+                "private_key": private.hex(),
+                "info": of.hex(),
+                "box": sealed.hex(),
+                "opens": False,
+                "why": why,
+            }
+        )
     return out
 
 
@@ -3355,12 +3450,28 @@ def commitment_vectors():
     for shuffler in ("house", "seat/0", "seat/9"):
         seed = random.take(64)
         commitment = commit_seed(HAND_ID, shuffler, seed).hex()
-        out.append({"hand_id": HAND_ID.hex(), "shuffler": shuffler, "seed": seed.hex(), "commitment": commitment})
+        out.append(
+            {
+                "hand_id": HAND_ID.hex(),
+                "shuffler": shuffler,
+                "seed": seed.hex(),
+                "commitment": commitment,
+            }
+        )
     for kind in ("deal", "pass", "exchange"):
         for seat, some in ((0, ["2C", "QS", "AH"]), (9, ["one"]), (3, [])):
             salt = random.take(32)
             commitment = commit_cards(kind, HAND_ID, seat, some, salt).hex()
-            out.append({"hand_id": HAND_ID.hex(), "type": kind, "seat": f"seat/{seat}", "cards": some, "salt": salt.hex(), "commitment": commitment})
+            out.append(
+                {
+                    "hand_id": HAND_ID.hex(),
+                    "type": kind,
+                    "seat": f"seat/{seat}",
+                    "cards": some,
+                    "salt": salt.hex(),
+                    "commitment": commitment,
+                }
+            )
     return out
 
 
@@ -3392,7 +3503,11 @@ def composition_vectors():
     for names, codes, n in (
         (["house", "seat/0", "seat/1", "seat/2"], SMALL_DECK["cards"], 3),
         (["seat/0", "seat/1"], OWN_CARDS["cards"], 2),
-        (["house", "seat/0", "seat/1", "seat/2", "seat/3"], Terms._deck({"packs": 1, "removed": []})[0], 4),
+        (
+            ["house", "seat/0", "seat/1", "seat/2", "seat/3"],
+            Terms._deck({"packs": 1, "removed": []})[0],
+            4,
+        ),
     ):
         seeds, decks, deck = [(who, random.take(64)) for who in names], [], codes
         for pair in seeds:
@@ -3421,11 +3536,20 @@ def policy_vectors():
         words = policy_words(seed, HAND_ID, seat)
         draws = [words.draw(m) for m in ms]
         fresh = policy_words(seed, HAND_ID, seat)
-        one = {"hand_id": HAND_ID.hex(), "seat": seat, "seed": seed.hex(), "first_words": [fresh.word() for _ in range(40)]}
-        out.append(one | {"draw_of": ms, "draws": draws, "words": words.taken, "rejected": words.rejected})
+        one = {
+            "hand_id": HAND_ID.hex(),
+            "seat": seat,
+            "seed": seed.hex(),
+            "first_words": [fresh.word() for _ in range(40)],
+        }
+        out.append(
+            one | {"draw_of": ms, "draws": draws, "words": words.taken, "rejected": words.rejected}
+        )
     for name in POLICIES:
         for number in range(3):
-            hand = played(f"policy vector {name} {number}", "BBB", policies=dict.fromkeys(range(3), name))
+            hand = played(
+                f"policy vector {name} {number}", "BBB", policies=dict.fromkeys(range(3), name)
+            )
             out += decisions(hand, name)
     return out
 
@@ -3455,7 +3579,16 @@ def decisions(hand, name):
 
 def hearts_table(rules, deck, n, number=1):
     """Terms for a table without keys."""
-    return Terms({"rules": rules, "deck": deck, "seats": [{}] * n, "hand": number, "house": False, "scores": [0] * n})
+    return Terms(
+        {
+            "rules": rules,
+            "deck": deck,
+            "seats": [{}] * n,
+            "hand": number,
+            "house": False,
+            "scores": [0] * n,
+        }
+    )
 
 
 def replayed(terms, plays):
@@ -3483,24 +3616,60 @@ def legal_by_hand():
         ("suit is followed", {}, [(0, "2C")], "3C 4C 2D QS 2H", "3C 4C"),
         ("no suit, no points in the first trick", {}, [(0, "2C")], "2D QS 2H", "2D"),
         ("only points: any of them", {}, [(0, "2C")], "QS 2H 3H", "2H 3H QS"),
-        ("following with a scoring card is refused in the first trick", lead, [(1, "2S")], "3S QS 2D", "3S"),
+        (
+            "following with a scoring card is refused in the first trick",
+            lead,
+            [(1, "2S")],
+            "3S QS 2D",
+            "3S",
+        ),
         ("unless it is all there is of the suit", lead, [(1, "2S")], "QS 2D", "QS"),
-        ("points allowed in the first trick", {"first_trick_points": "allowed"}, [(0, "2C")], "2D QS 2H", "2D 2H QS"),
+        (
+            "points allowed in the first trick",
+            {"first_trick_points": "allowed"},
+            [(0, "2C")],
+            "2D QS 2H",
+            "2D 2H QS",
+        ),
         ("later tricks: anything", lead, [*first, (0, "2C")], "2D QS 2H", "2D 2H QS"),
         ("hearts not broken", lead, first, "2C QS 2H", "2C QS"),
         ("hearts broken", allowed, heart, "2C QS 2H", "2C 2H QS"),
         ("broken only once the trick is over", allowed, heart[:2], "4D 2H", "4D"),
         ("hearts led, broken by any heart", allowed, led, "2C 2H", "2C 2H"),
-        ("hearts led, broken only by a discard", allowed | {"hearts_broken_by": "discard"}, led, "2C 2H", "2C"),
+        (
+            "hearts led, broken only by a discard",
+            allowed | {"hearts_broken_by": "discard"},
+            led,
+            "2C 2H",
+            "2C",
+        ),
         ("discarded", allowed | {"hearts_broken_by": "discard"}, heart, "2C 2H", "2C 2H"),
         ("the queen does not break", allowed, queen, "2C 2H", "2C"),
         ("the queen breaks", allowed | {"queen_breaks_hearts": True}, queen, "2C 2H", "2C 2H"),
         ("only the queen and hearts: the queen", lead, first, "QS 2H 3H", "QS"),
-        ("only the queen and hearts: any", lead | {"lead_from_points": True}, first, "QS 2H 3H", "2H 3H QS"),
+        (
+            "only the queen and hearts: any",
+            lead | {"lead_from_points": True},
+            first,
+            "QS 2H 3H",
+            "2H 3H QS",
+        ),
         ("not only the queen", lead | {"lead_from_points": True}, first, "QS 2S 3H", "2S QS"),
         ("only hearts to lead", lead, first, "2H 3H", "2H 3H"),
-        ("first lead, ban first, then hearts", lead | {"lead_from_points": True}, [], "QS 2H", "2H QS"),
-        ("negative cards do not score", {"card_points": {"QS": 13, "4D": -10}}, [(0, "2C")], "4D 2H", "4D"),
+        (
+            "first lead, ban first, then hearts",
+            lead | {"lead_from_points": True},
+            [],
+            "QS 2H",
+            "2H QS",
+        ),
+        (
+            "negative cards do not score",
+            {"card_points": {"QS": 13, "4D": -10}},
+            [(0, "2C")],
+            "4D 2H",
+            "4D",
+        ),
     ]
 
 
@@ -3523,15 +3692,58 @@ def position(terms, rules, deck, plays, hand, legal):
 
 VARIANTS = [
     ({}, "1", 3),
-    ({"first_lead": "left-of-dealer", "first_trick_points": "allowed", "hearts_broken_by": "discard"}, "1", 4),
+    (
+        {
+            "first_lead": "left-of-dealer",
+            "first_trick_points": "allowed",
+            "hearts_broken_by": "discard",
+        },
+        "1",
+        4,
+    ),
     ({"queen_breaks_hearts": True, "lead_from_points": True, "moon": "shooter-subtracts"}, "1", 3),
-    ({"card_points": {"QS": 13, "4D": -10, "2S": 2}, "first_lead": "left-of-dealer", "kitty": "first-trick"}, "1", 5),
-    ({"card_points": {}, "first_lead": "left-of-dealer", "kitty": "last-trick", "moon": "others-add"}, "1", 5),
+    (
+        {
+            "card_points": {"QS": 13, "4D": -10, "2S": 2},
+            "first_lead": "left-of-dealer",
+            "kitty": "first-trick",
+        },
+        "1",
+        5,
+    ),
+    (
+        {
+            "card_points": {},
+            "first_lead": "left-of-dealer",
+            "kitty": "last-trick",
+            "moon": "others-add",
+        },
+        "1",
+        5,
+    ),
     ({"moon": "none", "lead_from_points": True}, "1", 4),
     ({"moon": "shooter-chooses", "first_trick_points": "allowed"}, "1", 3),
     ({"cancellation": True, "first_lead": "left-of-dealer"}, "2", 4),
-    ({"cancellation": True, "first_lead": "left-of-dealer", "kitty": "last-trick", "pass_count": 1}, "2", 5),
-    ({"cancellation": True, "first_lead": "left-of-dealer", "kitty": "first-trick", "moon": "shooter-subtracts"}, "2", 7),
+    (
+        {
+            "cancellation": True,
+            "first_lead": "left-of-dealer",
+            "kitty": "last-trick",
+            "pass_count": 1,
+        },
+        "2",
+        5,
+    ),
+    (
+        {
+            "cancellation": True,
+            "first_lead": "left-of-dealer",
+            "kitty": "first-trick",
+            "moon": "shooter-subtracts",
+        },
+        "2",
+        7,
+    ),
 ]
 DECKS = {"1": SMALL_DECK, "2": {"packs": 2, "removed": LOW * 2}}
 
@@ -3557,12 +3769,24 @@ def hearts_hands():
             held[seat].remove(card)
             play.play(seat, card)
             plays.append((seat, card))
-        one = {"kind": "hand", "rules": rules, "deck": DECKS[deck], "seats": n, "hand_number": terms.hand}
+        one = {
+            "kind": "hand",
+            "rules": rules,
+            "deck": DECKS[deck],
+            "seats": n,
+            "hand_number": terms.hand,
+        }
         one |= {"plays": [[s, c] for s, c in plays], "kitty": kitty, "trick_winners": play.winners}
         shooter = play.shooter(kitty)
-        choices = ["add", "subtract"] if rules["moon"] == "shooter-chooses" and shooter is not None else [None]
+        choices = (
+            ["add", "subtract"]
+            if rules["moon"] == "shooter-chooses" and shooter is not None
+            else [None]
+        )
         for choice in choices:
-            out.append(one | {"choice": choice, "shooter": shooter, "points": play.points(kitty, choice)})
+            out.append(
+                one | {"choice": choice, "shooter": shooter, "points": play.points(kitty, choice)}
+            )
     return out
 
 
@@ -3572,12 +3796,26 @@ RESULTS = [
     ("a shared first place", {}, [100, 5, 5], [1, 0, 2], [], ([1, 2], [3, 1, 1])),
     ("a shared last place", {}, [100, 100, 5], [1, 0, 2], [], ([2], [2, 2, 1])),
     ("the last hand decides", {"tie": "last-hand"}, [100, 5, 5], [1, 0, 2], [], ([1], [3, 1, 2])),
-    ("the last hand does not decide", {"tie": "last-hand"}, [100, 5, 5], [1, 2, 2], [], ([1, 2], [3, 1, 1])),
+    (
+        "the last hand does not decide",
+        {"tie": "last-hand"},
+        [100, 5, 5],
+        [1, 2, 2],
+        [],
+        ([1, 2], [3, 1, 1]),
+    ),
     ("only of the lowest", {"tie": "last-hand"}, [100, 100, 5], [1, 0, 2], [], ([2], [2, 2, 1])),
     ("who left comes last", {}, [100, 0, 5], [1, 0, 2], [1], ([2], [2, 3, 1])),
     ("both who left", {}, [100, 0, 5], [1, 0, 2], [0, 1], ([2], [2, 2, 1])),
     ("all left", {}, [100, 0, 5], [1, 0, 2], [0, 1, 2], ([0, 1, 2], [1, 1, 1])),
-    ("the lowest of those who stay", {"tie": "last-hand"}, [100, 0, 100], [3, 0, 2], [1], ([2], [2, 3, 1])),
+    (
+        "the lowest of those who stay",
+        {"tie": "last-hand"},
+        [100, 0, 100],
+        [3, 0, 2],
+        [1],
+        ([2], [2, 3, 1]),
+    ),
     ("below zero", {}, [-20, 120, -20], [0, 26, 0], [], ([0, 2], [1, 3, 1])),
 ]
 SCORES = [
@@ -3599,7 +3837,16 @@ def hearts_results():
     for why, rules, before, points, after in SCORES:
         rules = changed(HEARTS, **rules)
         assert scores_after(hearts_table(rules, SMALL_DECK, 3), before, points) == after, why
-        out.append({"kind": "scores", "why": why, "rules": rules, "before": before, "points": points, "after": after})
+        out.append(
+            {
+                "kind": "scores",
+                "why": why,
+                "rules": rules,
+                "before": before,
+                "points": points,
+                "after": after,
+            }
+        )
     return out
 
 
@@ -3608,7 +3855,16 @@ def hearts_terms():
     for name, why, refused, rules, deck, kinds in TERMS:
         rules = changed(HEARTS, **rules)
         assert bool(hearts_table(rules, deck, len(kinds)).refused) == refused, name
-        out.append({"kind": "terms", "why": why, "rules": rules, "deck": deck, "seats": len(kinds), "refused": refused})
+        out.append(
+            {
+                "kind": "terms",
+                "why": why,
+                "rules": rules,
+                "deck": deck,
+                "seats": len(kinds),
+                "refused": refused,
+            }
+        )
     return out
 
 
@@ -3620,13 +3876,22 @@ def hearts_vectors():
 
 PRIMITIVES = {
     "frames": ("2.2: frames and tagged hashes", frames_vectors),
-    "json": ("2.1: texts as hexadecimal, their canonical form, or why they are refused", json_vectors),
+    "json": (
+        "2.1: texts as hexadecimal, their canonical form, or why they are refused",
+        json_vectors,
+    ),
     "hashes": ("3.1: message and entry hashes with the bytes that are hashed", hash_vectors),
-    "signatures": ("2.3: signatures of a message hash, and whether they are valid", signature_vectors),
+    "signatures": (
+        "2.3: signatures of a message hash, and whether they are valid",
+        signature_vectors,
+    ),
     "keys": ("2.3, 2.4: which public keys may be registered", key_vectors),
     "sealing": ("2.4: boxes with their ephemeral key, and boxes that do not open", sealing_vectors),
     "commitments": ("2.5: commitments to seeds and to cards", commitment_vectors),
-    "permutations": ("5.2: permutations, with the number of words taken and rejected", permutation_vectors),
+    "permutations": (
+        "5.2: permutations, with the number of words taken and rejected",
+        permutation_vectors,
+    ),
     "composition": ("5.2: shuffles one after another, and the deal", composition_vectors),
     "policies": ("6.3: streams, draws, and whole hands of decisions", policy_vectors),
     "hearts": ("6.2: legal cards, refused terms, results, whole hands", hearts_vectors),
@@ -3653,7 +3918,9 @@ def write_vectors(folder):
         there = folder / "transcripts" / one[0]
         there.mkdir(parents=True, exist_ok=True)
         (there / "transcript.json").write_bytes(data)
-        (there / "expected.json").write_text(json.dumps(expected, indent=1) + "\n", encoding="utf-8")
+        (there / "expected.json").write_text(
+            json.dumps(expected, indent=1) + "\n", encoding="utf-8"
+        )
         (there / "why.txt").write_text(one[1] + "\n", encoding="utf-8")
     (folder / "index.json").write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
     print(f"{sum(index.values())} cases in {folder}")
@@ -3665,7 +3932,15 @@ def write_vectors(folder):
 def selftest():
     """Primitives against other libraries, claims, and whole hands bent in one byte."""
     hpke_selftest()
-    for make in (json_vectors, signature_vectors, key_vectors, sealing_vectors, hearts_legal, hearts_terms, hearts_results):
+    for make in (
+        json_vectors,
+        signature_vectors,
+        key_vectors,
+        sealing_vectors,
+        hearts_legal,
+        hearts_terms,
+        hearts_results,
+    ):
         make()
     random = Words(b"self-test", b"")
     hand = played("self-test", "PPB", house=True)
@@ -3680,7 +3955,12 @@ def selftest():
     for _ in range(300):
         verify(shaken(hand.entries, random))
     head = verify(data)["head"]
-    codes = [f["code"] for f in verify(data, head="00" * 32, server_key="11" * 32, seat_keys={0: "22" * 32})["findings"]]
+    codes = [
+        f["code"]
+        for f in verify(data, head="00" * 32, server_key="11" * 32, seat_keys={0: "22" * 32})[
+            "findings"
+        ]
+    ]
     assert codes == ["pin-seat-key", "pin-server-key", "head-missing"], codes
     assert verify(data, head=head)["status"] == "valid"
     before = entry_hash(hand.entries[hand.marks["play:3"]])
@@ -3712,7 +3992,10 @@ def hpke_selftest():
     random = Bytes("hpke")
     private = random.take(32)
     key, info = X25519PrivateKey.from_private_bytes(private), b"info"
-    assert suite.decrypt(seal(public_of(private), info, b"plain", random.take(32)), key, info) == b"plain"
+    assert (
+        suite.decrypt(seal(public_of(private), info, b"plain", random.take(32)), key, info)
+        == b"plain"
+    )
     assert unseal(private, info, suite.encrypt(b"plain", key.public_key(), info)) == b"plain"
 
 

@@ -431,6 +431,7 @@ def test_each_command_has_help_with_examples(name, option):
     result = run(name, option)
     assert result.exit_code == 0
     assert "Examples:" in result.stdout
+    assert result.stdout.isascii()  # any terminal can take it
     assert f"fairdeal {name}" in result.stdout.partition("Examples:")[2]
 
 

@@ -18,6 +18,8 @@ from fairdeal.games.base import Breach, Moon, Outcome, Play
 
 _RANK = {rank: place for place, rank in enumerate(RANKS)}
 QUEEN = "QS"
+#: what a card that is not in the deck counts as in a trick: of no suit, below every rank
+NO_CARD = "--"
 
 _Points = Annotated[int, Meta(ge=-1000, le=1000)]
 _Code = Annotated[str, Meta(min_length=2, max_length=2)]
@@ -130,7 +132,7 @@ class Tricks:
 
     def play(self, seat: int, card: str) -> None:
         """Put a card on the table; a full trick goes to its winner."""
-        self.trick.append((seat, card))
+        self.trick.append((seat, card if card in self.game.known else NO_CARD))
         self.opening_card = None
         if len(self.trick) == self.game.seats:
             self._finish()
@@ -173,8 +175,8 @@ class Tricks:
         if self.game.rules.cancellation:
             twins = {card for card, n in Counter(card for _, card in trick).items() if n > 1}
         for seat, card in trick:
-            if card[1] == led and card not in twins and (best is None or _RANK[card[0]] > best[0]):
-                best = (_RANK[card[0]], seat)
+            if card[1] == led and card not in twins and (best is None or _RANK.get(card[0], -1) > best[0]):
+                best = (_RANK.get(card[0], -1), seat)
         return None if best is None else best[1]
 
     def _break_hearts(self, trick: tuple[tuple[int, str], ...]) -> None:
@@ -208,6 +210,7 @@ class HeartsGame:
         self.values = {card: 1 for card in deck if card[1:] == "H"}
         self.values |= rules.card_points
         self.scoring = frozenset(card for card, value in self.values.items() if value > 0)
+        self.known = frozenset(deck)
         self.pass_count = rules.pass_count
         clubs = [card for card in deck if card[1:] == "C"]
         self.lowest_club = min(clubs, key=lambda card: _RANK.get(card[0], 0), default="")

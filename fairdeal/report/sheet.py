@@ -126,6 +126,8 @@ class Sheet:
             return
         offset, seats = self.hand.pass_offset, self.hand.game.seats
         yield from _title(f"Pass {_direction(offset, seats)}")
+        if offset and self.close is None:
+            yield line("  not opened")
         passed: tuple[Cards, ...] = self.close.passes if self.close else ()
         for seat, opened in enumerate(passed[:seats]):
             to = self.name((seat + offset) % seats)
