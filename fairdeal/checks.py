@@ -97,12 +97,22 @@ class Case:
         """Where the log ended; only asked where it has."""
         return self.hand.end if self.hand.end is not None else -1
 
-    def whole(self, place: int) -> bool:
-        """Whether an entry is its author's word, over exactly the log that stands here before it."""
+    def bound(self, place: int) -> bool:
+        """Whether an entry is its author's word, and what it saw stands here with all before it."""
         seen = self.log.seen_by(place)
         if seen is None or not self.marks.authentic[place]:
             return False
         return seen < 0 or self.marks.roots[seen] == 0
+
+    def whole(self, place: int) -> bool:
+        """Whether an entry can be held against its author where it stands.
+
+        A person is judged by what it saw, so it is enough that this is here. The server is judged by
+        all that stands before, so it must have seen exactly that: else whoever holds the log
+        could have put something in between.
+        """
+        by_server = self.parties[place] == SERVER
+        return self.bound(place) and not (by_server and self.log.seen_by(place) != place - 1)
 
     def blame(self, code: str, place: int, expected: str, found: str, *others: int) -> None:
         """A finding against the author of entry `place`, if that and `others` are whole."""

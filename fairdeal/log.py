@@ -129,8 +129,8 @@ def read_log(data: bytes) -> Log:
     _require_hex(entries)
     log = Log(entries)
     encoding.strict(data, _length(log))
-    if entries[0].message.type != "open":
-        raise MalformedError("a log begins with `open`", "$.entries[0].type")
+    if entries[0].message.type != "open" or entries[0].message.by != "server":
+        raise MalformedError("a log begins with `open` by the server", "$.entries[0]")
     return log
 
 

@@ -44,6 +44,7 @@ Text = Annotated[str, Meta(min_length=1, max_length=64)]
 Code = Annotated[str, Meta(min_length=1, max_length=8)]
 Codes = Annotated[tuple[Code, ...], Meta(max_length=1024)]
 Party = Annotated[str, Meta(pattern=r"^(?:server|house|seat/[0-9])\Z")]
+Shuffler = Annotated[str, Meta(pattern=r"^(?:house|seat/[0-9])\Z")]
 PolicyName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,31}/[0-9]{1,4}\Z")]
 
 
@@ -106,7 +107,7 @@ Seats = Annotated[tuple[Union[Person, Bot], ...], Meta(min_length=2, max_length=
 Shares = Annotated[tuple[Share, ...], Meta(max_length=MAX_SEATS)]
 Openings = Annotated[tuple[Cards, ...], Meta(max_length=MAX_SEATS)]
 Scores = Annotated[tuple[Int, ...], Meta(max_length=MAX_SEATS)]
-Seeds = Annotated[dict[Party, Hex64], Meta(max_length=MAX_SEATS + 1)]
+Seeds = Annotated[dict[Shuffler, Hex64], Meta(max_length=MAX_SEATS + 1)]
 
 # -- bodies --------------------------------------------------------------------------------------
 

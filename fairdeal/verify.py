@@ -200,6 +200,8 @@ class _Examination:
         if one.code == "equivocation" and self._same_seen(*places):
             # two messages over one entry contradict each other whatever stands around them
             whole = all(case.marks.authentic[each] for each in places)
+        elif one.code == "equivocation":
+            whole = all(case.bound(each) for each in places)
         else:
             whole = all(case.whole(each) for each in places)
         return case.parties[place] if whole else None
