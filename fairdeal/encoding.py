@@ -23,6 +23,7 @@ from fairdeal.errors import MalformedError
 MAX_INT: Final = 2**53 - 1
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_DEPTH: Final = 16
+MAX_EXPLAINED: Final = 100_000  # members, looked through for a better explanation
 
 T = TypeVar("T")
 
@@ -137,9 +138,12 @@ class _Checker:
             raise self.fail("a string holds half of a surrogate pair") from error
         return str(text)
 
-    def run(self) -> None:
+    def run(self, members: int | None = None) -> None:
+        """The whole text, or only so many members of it."""
         self.value(*self.token())
         while self.stack:
+            if members is not None and (members := members - 1) < 0:
+                return
             self.next_member()
         if _SPACE.fullmatch(self.text, self.at) is None:
             raise self.fail("there is more after the end of the JSON value")
@@ -250,11 +254,22 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
         raise MalformedError(f"it is larger than {MAX_BYTES // 2**20} MiB", f"byte {MAX_BYTES}")
     try:
         value = shape(data, decoder)
-    except MalformedError:
-        check(data)  # a fault of the text itself is the better explanation
-        raise
+    except MalformedError as error:
+        raise explained(data, error) from error
     strict(data, len(encode(value)))
     return value
+
+
+def explained(data: bytes, error: MalformedError) -> MalformedError:
+    """A fault of the text itself where there is one: the better explanation of a wrong shape.
+
+    Only so far into it: nobody's file is worth seconds for a finer message.
+    """
+    try:
+        _Checker(_text(data)).run(MAX_EXPLAINED)
+    except MalformedError as syntax:
+        return syntax
+    return error
 
 
 # -- hexadecimal ---------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from fairdeal.encoding import Shape, tagged_hash, u64
 from fairdeal.errors import MalformedError
 from fairdeal.findings import Finding, finding
 from fairdeal.hand import CONTRADICTS_PERSON, CONTRADICTS_SERVER, Hand, Slot, hand_name
+from fairdeal.kinds import kind_of
 from fairdeal.log import GENESIS, Log, read_log
 from fairdeal.messages import (
     FORMAT_VERSION,
@@ -91,11 +92,7 @@ class Comparison(Struct, frozen=True):
 
 def is_proof(data: bytes) -> bool:
     """Whether this is a proof, good or not, and no transcript."""
-    try:
-        value = encoding.parse(data)
-    except MalformedError:
-        return False
-    return isinstance(value, dict) and "proof" in value and "entries" not in value
+    return kind_of(data) == "proof"
 
 
 # -- comparing -----------------------------------------------------------------------------------
@@ -279,8 +276,7 @@ def _ignored_dispute(log: Log, box: int, dispute: Signed) -> Comparison:
 
 def judge_proof(data: bytes) -> tuple[Open, Finding]:
     """The finding that a proof proves (spec 8.2). Raises MalformedError if it proves nothing."""
-    encoding.check(data)
-    proof = encoding.shape(data, _file).proof
+    proof = encoding.decode(data, _file).proof
     terms = proof.open
     said = [_read(claim, n, proof.key) for n, claim in enumerate(proof.claims)]
     first, second = said

@@ -278,8 +278,6 @@ class Hand:
         self.now = self.steps[place] = Step(kind, parties)
 
 
-
-
 def hand_name(body: Open) -> str:
     """Which hand an `open` opens: every one of them has seen the genesis."""
     return repr((body.table, body.game, body.hand, body.attempt))

@@ -18,6 +18,7 @@ from msgspec import Meta
 from fairdeal import encoding
 from fairdeal.encoding import Shape
 from fairdeal.errors import MalformedError
+from fairdeal.kinds import kind_of
 from fairdeal.messages import (
     FORMAT_VERSION,
     LOWER_HEX,
@@ -157,22 +158,25 @@ def _length(log: Log) -> int:
     )
 
 
+_NOT_A_TRANSCRIPT: Final = {
+    "game": ("it is a game's file of several hands, not one hand", "$.hands"),
+    "record": ("it is a seat's own record, not a transcript", "$.record"),
+    "proof": ("it is a proof, not a transcript", "$.proof"),
+    "other": ("it is JSON, but no fairdeal transcript", "$"),
+}
+
+
 def _explained(data: bytes, error: MalformedError) -> MalformedError:
     """Why bytes are no transcript, as plainly as it can be said."""
-    try:
-        value: Any = encoding.parse(data)
-    except MalformedError as syntax:
-        return syntax
-    if not isinstance(value, dict) or "fairdeal" not in value:
-        return MalformedError("it is JSON, but no fairdeal transcript", "$")
-    if value["fairdeal"] != FORMAT_VERSION and isinstance(value["fairdeal"], int):
-        found = f"expected {FORMAT_VERSION}, found {value['fairdeal']}"
-        return MalformedError(f"it is of another version of the format: {found}", "$.fairdeal")
-    if "hands" in value and "entries" not in value:
-        return MalformedError("it is a game's file of several hands, not one hand", "$.hands")
-    if "record" in value:
-        return MalformedError("it is a seat's own record, not a transcript", "$.record")
-    return error
+    better = encoding.explained(data, error)
+    if better is not error or error.place.startswith("byte"):
+        return better
+    kind = kind_of(data)
+    if kind.startswith("version"):
+        found = f"expected {FORMAT_VERSION}, found {kind.removeprefix('version ')}"
+        text = f"it is of another version of the format: {found}"
+        return MalformedError(text, "$.fairdeal")
+    return MalformedError(*_NOT_A_TRANSCRIPT[kind]) if kind in _NOT_A_TRANSCRIPT else error
 
 
 def read_one_entry(data: bytes) -> Entry:
@@ -196,9 +200,8 @@ def _decode(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
         raise MalformedError(f"it is larger than {encoding.MAX_BYTES // 2**20} MiB", "the message")
     try:
         return encoding.shape(data, decoder)
-    except MalformedError:
-        encoding.check(data)  # a fault of the text itself is the better explanation
-        raise
+    except MalformedError as error:
+        raise encoding.explained(data, error) from error
 
 
 # -- links ---------------------------------------------------------------------------------------

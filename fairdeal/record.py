@@ -6,7 +6,7 @@ signing key. `Seat` writes it before it sends anything; the verifier reads it fo
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
@@ -14,6 +14,7 @@ from msgspec import Meta
 from fairdeal import encoding
 from fairdeal.encoding import Shape
 from fairdeal.errors import MalformedError
+from fairdeal.kinds import kind_of
 from fairdeal.messages import (
     FORMAT_VERSION,
     Cards,
@@ -73,22 +74,28 @@ _file: Final = msgspec.json.Decoder(_File)
 
 def read_record(data: bytes) -> Record:
     """A seat's record. Raises MalformedError, naming the place, for anything else."""
-    encoding.check(data)
     try:
-        record = encoding.shape(data, _file).record
+        record = encoding.decode(data, _file).record
     except MalformedError as error:
         raise _explained(data, error) from error
     record.messages()
     return record
 
 
+_NOT_A_RECORD: Final = {
+    "transcript": ("it is a transcript, not a seat's own record", "$.entries"),
+    "proof": ("it is a proof, not a seat's own record", "$.proof"),
+    "game": ("it is a game's file, not a seat's own record", "$.hands"),
+    "other": ("it is JSON, but no seat's record", "$"),
+}
+
+
 def _explained(data: bytes, error: MalformedError) -> MalformedError:
-    value: Any = encoding.parse(data)
-    if isinstance(value, dict) and "entries" in value:
-        return MalformedError("it is a transcript, not a seat's own record", "$.entries")
-    if not isinstance(value, dict) or "record" not in value:
-        return MalformedError("it is JSON, but no seat's record", "$")
-    return error
+    """A file of another kind is said to be that."""
+    kind = kind_of(data)
+    if error.place.startswith(("byte", "character")) or kind not in _NOT_A_RECORD:
+        return error
+    return MalformedError(*_NOT_A_RECORD[kind])
 
 
 def write_record(record: Record) -> bytes:

@@ -87,7 +87,7 @@ def test_by_hand():
         {"é": 1},
         {"\ud800": 1},
         {1.5: 2},
-        object(),
+        pytest.param(object(), id="object"),
         [1, [2, {"a": 2.5}]],
     ],
     ids=repr,

@@ -175,7 +175,11 @@ class Tricks:
         if self.game.rules.cancellation:
             twins = {card for card, n in Counter(card for _, card in trick).items() if n > 1}
         for seat, card in trick:
-            if card[1] == led and card not in twins and (best is None or _RANK.get(card[0], -1) > best[0]):
+            if (
+                card[1] == led
+                and card not in twins
+                and (best is None or _RANK.get(card[0], -1) > best[0])
+            ):
                 best = (_RANK.get(card[0], -1), seat)
         return None if best is None else best[1]
 
