@@ -158,17 +158,16 @@ def test_left_are_seats_of_bots(left: tuple[int, ...]) -> None:
         Dealer(terms(left=left), SERVER_KEY, at=AT)
 
 
-@pytest.mark.parametrize("at", [-1, 2**53, 2**64, 1.5])
+@pytest.mark.parametrize("at", [2**53, 2**64, 1.5])
 def test_a_time_is_milliseconds_that_a_log_can_hold(at: Any) -> None:
     with pytest.raises((LocalProtocolError, ValueError)):
         Dealer(terms(), SERVER_KEY, at=at)
     table = Table(2)
     before = state(table.dealer)
     out = table.tell(0)[0]
-    if at != -1:  # a clock that went back is dated as the last entry
-        with pytest.raises((LocalProtocolError, ValueError)):
-            table.dealer.receive(out.send, at)
-        assert state(table.dealer) == before
+    with pytest.raises((LocalProtocolError, ValueError)):
+        table.dealer.receive(out.send, at)
+    assert state(table.dealer) == before
 
 
 def test_a_clock_that_went_back_dates_as_the_last_entry() -> None:
@@ -206,6 +205,19 @@ def foreign(table: Table, n: int) -> tuple[str, ...]:
     return canonical([c for c in table.hand.game.deck if c not in own][:3], table.hand.game.deck)
 
 
+def synced(table: Table) -> Table:
+    """Every seat has heard everything; what it says to that stays with it, to be sent again."""
+    for n, seat in table.seats.items():
+        for entry in table.log.entries[table.heard[n] :]:
+            seat.receive(entry)
+        table.heard[n] = len(table.log)
+    return table
+
+
+def played(table: Table, n: int, *, own: bool) -> str:
+    return next(card for _, by, card in table.hand.plays if (by == SEATS[n]) == own)
+
+
 def on_turn(table: Table) -> int:
     turn = table.hand.tricks.turn
     assert turn is not None
@@ -233,9 +245,9 @@ MOMENTS: dict[str, Callable[[], Table]] = {
     "commit": lambda: Table(3),
     "committed": lambda: until(commit=2),
     "reveal": lambda: until(commit=4),
-    "pass": lambda: until(deal=1),
-    "begin": lambda: until(exchange=1),
-    "play": lambda: Table(3).run(can_revoke),
+    "pass": lambda: synced(until(deal=1)),
+    "begin": lambda: synced(until(4, exchange=1)),
+    "play": lambda: synced(Table(3).run(can_revoke)),
     "choose": lambda: Table(4, **CHOOSER).run(lambda t: t.hand.phase.value == "choose"),
     "closed": lambda: until(close=1),
 }
@@ -261,10 +273,11 @@ REFUSED: dict[str, tuple[str, Say, str, bool]] = {
     "cards of others": ("pass", lambda t: says(t, 0, other_pass(t, 0, foreign(t, 0))), "pass-cards", True),
     "no box": ("pass", lambda t: says(t, 0, other_pass(t, 0, t.seats[0].cards[:3], sealed=UNSET)), "body-form", True),
     "play too early": ("pass", lambda t: says(t, 0, Play(card="2C")), "out-of-turn", True),
-    "not the opening": ("begin", lambda t: says(t, 0, Play(card=next(c for c in t.seats[0].cards if c != "2C"))), "play-first-lead", True),
+    "not the opening": ("begin", lambda t: says(t, 0, Play(card=t.seats[0].cards[-1])), "play-first-lead", True),
     "not its turn": ("play", lambda t: says(t, next(n for n in t.seats if n != on_turn(t)), Play(card="2C")), "out-of-turn", True),
     "no such card": ("play", lambda t: says(t, on_turn(t), Play(card="1X")), "play-unknown-card", True),
-    "card of another": ("play", lambda t: says(t, on_turn(t), Play(card=foreign(t, on_turn(t))[-1])), "", True),
+    "its card again": ("play", lambda t: says(t, on_turn(t), Play(card=played(t, on_turn(t), own=True))), "play-not-held", True),
+    "a card again": ("play", lambda t: says(t, on_turn(t), Play(card=played(t, on_turn(t), own=False))), "card-twice", False),
     "revoke": ("play", revoking, "play-revoke", True),
     "not the shooter": ("choose", lambda t: says(t, (t.hand.game.moon_shooter(t.hand.tricks) + 1) % 4, Choose(moon="add")), "out-of-turn", True),
     "after the end": ("closed", lambda t: says(t, 0, Play(card="2C")), "after-end", True),
@@ -279,12 +292,11 @@ def test_refusal_has_no_effect(name: str) -> None:
     before = state(table.dealer)
     with pytest.raises(RemoteProtocolError) as refused:
         table.dealer.receive(data, table.at + 10**6)
-    assert refused.value.code == (code or refused.value.code)
-    assert refused.value.code.startswith("play-") or code
+    assert refused.value.code == code
     by = msgspec.json.decode(data)["by"]
     assert refused.value.culprit == (by if named else None)
     assert state(table.dealer) == before
-    table.run()
+    play_on(table)
     assert not table.rejected
     assert table.verify().status == "valid"
 
@@ -451,7 +463,7 @@ def test_pass_of_one_card_twice_from_a_deck_of_two_packs_is_refused() -> None:
     table = Table(4, rules=rules, deck=Deck(packs=2, removed=())).run(
         lambda t: t.hand.deal is not None
     )
-    own = list(table.seats[0].cards)
+    own = list(synced(table).seats[0].cards)
     once = [card for card in own if own.count(card) == 1][:2]
     cards = canonical((once[0], once[0], once[1]), table.hand.game.deck)
     before = state(table.dealer)
@@ -459,7 +471,7 @@ def test_pass_of_one_card_twice_from_a_deck_of_two_packs_is_refused() -> None:
         table.dealer.receive(says(table, 0, other_pass(table, 0, cards)), AT)
     assert (refused.value.code, refused.value.culprit) == ("pass-cards", "seat/0")
     assert state(table.dealer) == before
-    assert table.run().verify().status == "valid"
+    assert play_on(table).verify().status == "valid"
 
 
 def test_dispute_is_answered_by_void() -> None:
@@ -581,7 +593,7 @@ def test_void_in_every_phase(phase: str) -> None:
     assert (after.attempt, after.hand, after.left) == (2, table.terms.hand, ())
     assert after.previous == table.log.head
     before = state(table.dealer)
-    with pytest.raises(LocalProtocolError, match="after-end"):
+    with pytest.raises(LocalProtocolError, match="after-end|equivocation"):
         table.dealer.void("operator", None, table.at)
     assert state(table.dealer) == before
 
@@ -713,7 +725,7 @@ class Recorded(Table):
         twin.stores = dict(next(s for at, s in reversed(self.history) if at <= size))
         twin.seats = {n: self._seat(n, twin.stores.get(n)) for n in self.keys}
         twin.heard = dict.fromkeys(twin.seats, 0)
-        twin.refused, twin.rejected = {}, []
+        twin.refused, twin.rejected, twin.history = {}, [], [(0, {})]
         twin.dealer.proceed(twin.at)
         return twin
 
@@ -899,7 +911,7 @@ def test_awaited() -> None:
 def test_cards_of() -> None:
     table = Table(3)
     assert table.dealer.cards_of(0) == ()
-    table = until(play=9)
+    table = synced(until(play=9))
     for n, seat in table.seats.items():
         assert canonical(table.dealer.cards_of(n), table.hand.game.deck) == seat.cards
     assert len(table.dealer.cards_of(3)) in (10, 11)
@@ -962,7 +974,7 @@ def test_secrets_do_not_show_in_an_error() -> None:
     for calls in (
         lambda: table.dealer.void("dispute", 1, AT),
         lambda: table.dealer.replace(9, "left", AT),
-        lambda: table.dealer.next_terms(),
+        lambda: MOMENTS["play"]().dealer.next_terms(),
         lambda: Dealer.resume(table.log.encoded(), table.dealer.secret, Key(b"0" * 32)),
     ):
         with pytest.raises(LocalProtocolError) as local:
