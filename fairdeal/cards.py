@@ -23,7 +23,11 @@ def french_deck(packs: int = 1, removed: Iterable[str] = ()) -> tuple[str, ...]:
     Raises ValueError for a number of packs that is not 1 to 8, or a removed code that is unknown
     or given twice.
     """
-    gone = tuple(removed)
+    return _french_deck(packs, tuple(removed))
+
+
+@lru_cache(maxsize=64)
+def _french_deck(packs: int, gone: tuple[str, ...]) -> tuple[str, ...]:
     if not 1 <= packs <= 8:
         raise ValueError(f"a deck has 1 to 8 packs, not {packs}")
     if len(set(gone)) != len(gone) or not set(gone) <= set(PACK):
@@ -58,7 +62,7 @@ def canonical(cards: Iterable[str], deck: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _places(deck: tuple[str, ...]) -> dict[str, int]:
-    """The first place of each code in a deck."""
+    """The first place of each code in a deck. For whole decks, of which there are few."""
     return {card: place for place, card in reversed(tuple(enumerate(deck)))}
 
 

@@ -35,7 +35,7 @@ from fairdeal.messages import (
     Void,
 )
 from fairdeal.opening import are_dealt, are_passed, cards_open, revealed_seed, sealed_cards
-from fairdeal.parties import SEATS, SERVER
+from fairdeal.parties import SEAT_NUMBERS, SEATS, SERVER
 from fairdeal.shuffle import apply, hands_of, permutation
 from fairdeal.table import Phase
 
@@ -318,7 +318,7 @@ def check_plays(case: Case) -> Looked:
         if by in hands:
             count += 1
             _check_one_play(case, play, hands[by], place, card)
-        play.play(SEATS.index(by), card)
+        play.play(SEAT_NUMBERS[by], card)
     return Looked(count, None if len(hands) == len(hand.seats) else "not every hand was opened")
 
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+import struct
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -302,12 +304,21 @@ def _hex_problem(text: str, size: int) -> str:
 
 def frame(tag: str, *fields: bytes | str) -> bytes:
     """`u8(len tag) ‖ tag ‖ u32(len f1) ‖ f1 ‖ …`: an injective encoding of a tag and its fields."""
-    raw_tag = tag.encode()
-    framed = len(raw_tag).to_bytes(1, "big") + raw_tag
+    framed = _framed_tag(tag)
     for field in fields:
         raw = field.encode() if isinstance(field, str) else field
-        framed += len(raw).to_bytes(4, "big") + raw
+        framed += _u32(len(raw)) + raw
     return framed
+
+
+_u32: Final = struct.Struct(">I").pack
+
+
+@lru_cache(maxsize=64)
+def _framed_tag(tag: str) -> bytes:
+    """`u8(len tag) ‖ tag`; there are few tags, and every hash begins with one."""
+    raw = tag.encode()
+    return len(raw).to_bytes(1, "big") + raw
 
 
 def tagged_hash(tag: str, *fields: bytes | str) -> bytes:

@@ -28,7 +28,7 @@ from fairdeal.table import TABLE, Deviation, Fault, Phase
 Slot = tuple[str, str, str, str]
 
 
-class Judgement(Struct, frozen=True):
+class Judgement(Struct, frozen=True, gc=False):
     """A message judged where it would stand next; `Hand.take` applies it there.
 
     `follows`: it can be applied. `slots`: under what it may be said once.
@@ -41,7 +41,7 @@ class Judgement(Struct, frozen=True):
     slots: tuple[Slot, ...]
 
 
-class Step(Struct, frozen=True):
+class Step(Struct, frozen=True, gc=False):
     """What is for persons to say over one entry."""
 
     type: str
@@ -147,11 +147,12 @@ class Hand:
             if slot in self._said:
                 return self._second(message, digest, self._said[slot])
         if person and self._awaits(kind, by, seen) and self.phase in rule.phases:
-            fits, misplaced = True, None  # the common case, shown without the rest
-        else:
-            fits = self.phase in rule.phases and by in rule.authors(self)
-            placed = self._person_misplaced if person else self._server_misplaced
-            misplaced = placed(fits, message, seen)
+            # the common case, shown without the rest
+            found = tuple(rule.problems(self, message.body, by))
+            return Judgement(message, digest, found, True, slots)
+        fits = self.phase in rule.phases and by in rule.authors(self)
+        placed = self._person_misplaced if person else self._server_misplaced
+        misplaced = placed(fits, message, seen)
         found = tuple(rule.problems(self, message.body, by)) if fits else ()
         if misplaced is not None:
             found = (misplaced, *found)
@@ -160,6 +161,8 @@ class Hand:
     def _slots(self, message: Message, seen: int | None, *, person: bool) -> tuple[Slot, ...]:
         """Under what it may be said once. What saw another log may be of another hand."""
         by, kind = message.by, message.type
+        if kind == "play":
+            return ((by if person else SERVER, by, kind, message.seen),)
         seen_or_name = hand_name(message.body) if isinstance(message.body, Open) else message.seen
         first = (by if person else SERVER, by, kind, seen_or_name)
         once = (CONTRADICTS_PERSON if person else CONTRADICTS_SERVER).get(kind)

@@ -51,7 +51,7 @@ _messages: Final = msgspec.json.Decoder(WireMessage)
 class Log:
     """Entries in order, with the hashes they really have. It only grows."""
 
-    __slots__ = ("entries", "hashes", "message_hashes", "positions", "texts")
+    __slots__ = ("_seen", "entries", "hashes", "message_hashes", "positions", "texts")
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries: list[Entry] = []
@@ -62,22 +62,30 @@ class Log:
         self.positions: dict[str, int] = {}
         #: the canonical JSON of each message
         self.texts: list[bytes] = []
-        for entry in entries:
-            self.append(entry)
+        self._seen: list[int | None] = []
+        self._extend(list(entries))
 
     def __len__(self) -> int:
         return len(self.entries)
 
     def append(self, entry: Entry) -> None:
         """Take an entry as it is."""
-        text = entry.message.encoded()
-        digest = message_hash(text)
-        own = entry.digest(digest).hex()
-        self.positions.setdefault(own, len(self.entries))
-        self.texts.append(text)
-        self.entries.append(entry)
-        self.hashes.append(own)
-        self.message_hashes.append(digest)
+        self._extend([entry])
+
+    def _extend(self, entries: list[Entry]) -> None:
+        """Take entries as they are: all of a file's at once, step by step for speed."""
+        texts = [encoding.encode(entry.message) for entry in entries]
+        digests = [message_hash(text) for text in texts]
+        hashes = [entry.digest(digest).hex() for entry, digest in zip(entries, digests)]
+        positions = self.positions
+        for place, (entry, own) in enumerate(zip(entries, hashes), len(self.entries)):
+            seen = entry.message.seen
+            self._seen.append(-1 if seen == GENESIS else positions.get(seen))
+            positions.setdefault(own, place)
+        self.entries += entries
+        self.texts += texts
+        self.hashes += hashes
+        self.message_hashes += digests
 
     @property
     def head(self) -> str:
@@ -95,8 +103,7 @@ class Log:
 
     def seen_by(self, place: int) -> int | None:
         """Where the entry stands that entry `place` answers; None if it is none before it."""
-        seen = self.position_of(self.entries[place].message.seen)
-        return seen if seen is not None and seen < place else None
+        return self._seen[place]
 
     def next_entry(self, message: Message, sig: str, at: int) -> Entry:
         """The entry that appends a message at the time `at` (ms), or at the last time if later."""
@@ -224,9 +231,12 @@ def link_problem(entry: Entry, prev: str, seq: int, at: int) -> tuple[str, str, 
 def runs(log: Log) -> list[int]:
     """For each entry, the first entry of the unbroken chain it is in (0 in a sound log)."""
     roots: list[int] = []
-    for place, entry in enumerate(log.entries):
-        joined = place and entry.prev == log.hashes[place - 1]
-        roots.append(roots[-1] if joined else place)
+    root, before = 0, ""
+    for place, (entry, own) in enumerate(zip(log.entries, log.hashes)):
+        if entry.prev != before:
+            root = place
+        roots.append(root)
+        before = own
     return roots
 
 
@@ -255,17 +265,18 @@ class Marks:
 
     def _endorse(self, log: Log, keys: Sequence[bytes], server: bytes) -> None:
         """Backwards, so that each entry sees what later signatures reach."""
-        reach: dict[tuple[bytes, int], int] = {}
+        reach: dict[int, dict[bytes, int]] = {root: {} for root in self.roots}
+        valid, roots = self.valid, self.roots
         for place in range(len(log) - 1, -1, -1):
-            root = self.roots[place]
-            self.vouched[place] = reach.get((server, root), -1) >= place
-            if self.valid[place] is None:
-                self.authentic[place] = reach.get((keys[place], root), -1) >= place
-            if self.valid[place]:
-                seen = log.positions.get(log.entries[place].message.seen, -1)
-                if 0 <= seen < place:
-                    key = (keys[place], self.roots[seen])
-                    reach[key] = max(reach.get(key, -1), seen)
+            endorsed = reach[roots[place]]
+            self.vouched[place] = endorsed.get(server, -1) >= place
+            if valid[place] is None:
+                self.authentic[place] = endorsed.get(keys[place], -1) >= place
+            elif valid[place]:
+                seen = log.seen_by(place)
+                if seen is not None and seen >= 0:
+                    endorsed = reach[roots[seen]]
+                    endorsed[keys[place]] = max(endorsed.get(keys[place], -1), seen)
 
 
 def compacted(log: Log, keys: Sequence[bytes]) -> Log:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import struct
 import unicodedata
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Annotated, Any, Final, Literal, Union
 
@@ -25,6 +26,7 @@ from fairdeal.encoding import (
 )
 from fairdeal.errors import MalformedError
 from fairdeal.games import Rules
+from fairdeal.parties import PARTIES
 
 #: the version of the transcript format, as `"fairdeal": 1`
 FORMAT_VERSION: Final = 1
@@ -43,7 +45,8 @@ SeatNumber = Annotated[int, Meta(ge=0, lt=MAX_SEATS)]
 Text = Annotated[str, Meta(min_length=1, max_length=64)]
 Code = Annotated[str, Meta(min_length=1, max_length=8)]
 Codes = Annotated[tuple[Code, ...], Meta(max_length=1024)]
-Party = Annotated[str, Meta(pattern=r"^(?:server|house|seat/[0-9])\Z")]
+PARTY_PATTERN: Final = r"^(?:server|house|seat/[0-9])\Z"
+Party = Annotated[str, Meta(pattern=PARTY_PATTERN)]
 Shuffler = Annotated[str, Meta(pattern=r"^(?:house|seat/[0-9])\Z")]
 PolicyName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,31}/[0-9]{1,4}\Z")]
 
@@ -244,7 +247,7 @@ _TYPE_OF: Final[dict[type, str]] = {body: name for name, body in BODIES.items()}
 # -- message and entry ---------------------------------------------------------------------------
 
 
-class Message(Struct, frozen=True):
+class Message(Struct, frozen=True, gc=False):
     """What its author says: `by`, `type`, `seen`, `body` (spec section 3.1)."""
 
     body: Body
@@ -266,7 +269,10 @@ _MESSAGE_HEAD: Final = frame("fairdeal/v1/message")
 
 def message_hash(encoded: bytes) -> bytes:
     """`H("fairdeal/v1/message", JCS(message))`, its frame written out."""
-    return sha256(_MESSAGE_HEAD + len(encoded).to_bytes(4, "big") + encoded).digest()
+    return sha256(_MESSAGE_HEAD + _u32(len(encoded)) + encoded).digest()
+
+
+_u32: Final = struct.Struct(">I").pack
 
 
 def message(by: str, seen: str, body: Body) -> Message:
@@ -288,7 +294,7 @@ class Signed(Struct, frozen=True):
         return head + tail + kind
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """A message with its place in the log, which the server gave it (spec section 3.1)."""
 
     at: int
@@ -318,12 +324,12 @@ class Entry(Struct, frozen=True):
         Signatures are not under it. The frame is written out: it is built for every entry.
         """
         prev = bytes.fromhex(self.prev)
-        fields = _ENTRY_FIELDS(8, self.seq, 32, prev, 8, self.at, 32, message_hash)
-        return sha256(_ENTRY_HEAD + fields).digest()
+        framed = _framed_entry(_ENTRY_HEAD, 8, self.seq, 32, prev, 8, self.at, 32, message_hash)
+        return sha256(framed).digest()
 
 
 _ENTRY_HEAD: Final = frame("fairdeal/v1/entry")
-_ENTRY_FIELDS: Final = struct.Struct(">IQI32sIQI32s").pack
+_framed_entry: Final = struct.Struct(f">{len(_ENTRY_HEAD)}sIQI32sIQI32s").pack
 
 
 # -- reading -------------------------------------------------------------------------------------
@@ -347,7 +353,7 @@ class WireEntry(Shape, frozen=True, kw_only=True):
 
     at: Count
     body: msgspec.Raw
-    by: Party
+    by: str
     prev: _Digits64
     seen: _Digits64
     seq: Count
@@ -360,8 +366,10 @@ def read_entry(wire: WireEntry) -> Entry:
 
     Raises MalformedError, its place counted from the entry.
     """
-    kind, sig = wire.type, wire.sig
-    said = Message(_read_body(kind, wire.body), wire.by, wire.seen, kind)
+    kind, by, sig = wire.type, wire.by, wire.sig
+    if by not in PARTIES:
+        raise MalformedError(_NO_PARTY, "$.by")
+    said = Message(_read_body(kind, wire.body), by, wire.seen, kind)
     return Entry(wire.at, said, wire.prev, wire.seq, None if sig is UNSET else sig)
 
 
@@ -373,14 +381,16 @@ def read_signed(wire: WireMessage) -> Signed:
     return Signed(message=said, sig=wire.sig)
 
 
-_DECODERS: Final[dict[str, msgspec.json.Decoder[Any]]] = {
-    name: msgspec.json.Decoder(body) for name, body in BODIES.items()
+_DECODE: Final[dict[str, Callable[[msgspec.Raw], Any]]] = {
+    name: msgspec.json.Decoder(body).decode for name, body in BODIES.items()
 }
+#: what is said of a `by` that no pattern of msgspec's has to look at, entry by entry
+_NO_PARTY: Final = f"Expected `str` matching regex {PARTY_PATTERN!r}"
 
 
 def _read_body(kind: str, raw: msgspec.Raw) -> Any:
     try:
-        body = _DECODERS[kind].decode(raw)
+        body = _DECODE[kind](raw)
     except KeyError as error:
         raise MalformedError(f"unknown type {ascii(kind)}", "$.type") from error
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:

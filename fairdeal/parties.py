@@ -7,9 +7,10 @@ from typing import Final
 SERVER: Final = "server"
 HOUSE: Final = "house"
 SEATS: Final = tuple(f"seat/{seat}" for seat in range(10))
-_NUMBERS: Final = {name: seat for seat, name in enumerate(SEATS)}
+PARTIES: Final = frozenset((SERVER, HOUSE, *SEATS))
+SEAT_NUMBERS: Final = {name: seat for seat, name in enumerate(SEATS)}
 
 
 def seat_number(by: str) -> int | None:
     """The seat number in `by`, or None for server and house."""
-    return _NUMBERS.get(by)
+    return SEAT_NUMBERS.get(by)

@@ -38,15 +38,16 @@ def permutation(seed: bytes, hand_id: bytes, shuffler: str, size: int) -> list[i
     """
     if not 1 <= size <= MAX_DECK:
         raise ValueError(f"a deck has 1 to {MAX_DECK} cards, not {size}")
-    take = words(seed, frame("fairdeal/v1/permutation", hand_id, shuffler, u16(size))).__next__
+    label = frame("fairdeal/v1/permutation", hand_id, shuffler, u16(size))
     perm = list(range(size))
-    limits = LIMITS
-    for i in range(size - 1, 0, -1):
-        n = i + 1
-        while (word := take()) >= limits[n]:
-            pass  # this word would favour the low positions
-        j = word % n
-        perm[i], perm[j] = perm[j], perm[i]
+    left = size
+    for word in words(seed, label):
+        if left == 1:
+            break
+        if word < LIMITS[left]:  # else it would favour the low positions
+            j = word % left
+            left -= 1
+            perm[left], perm[j] = perm[j], perm[left]
     return perm
 
 

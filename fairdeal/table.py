@@ -35,7 +35,7 @@ from fairdeal.messages import (
     Reveal,
     Void,
 )
-from fairdeal.parties import HOUSE, SEATS, SERVER
+from fairdeal.parties import HOUSE, SEAT_NUMBERS, SEATS, SERVER
 from fairdeal.sealing import is_hand_key
 from fairdeal.signing import is_public_key
 
@@ -150,8 +150,13 @@ def _play(hand: Hand, body: messages.Play, by: str, place: int) -> None:
     card = body.card
     hand.plays.append((place, by, card))
     hand.unplayed[card] -= 1
-    hand.tricks.play(SEATS.index(by), card)
-    _after_play(hand, place)
+    play = hand.tricks
+    play.play(SEAT_NUMBERS[by], card)
+    turn = play.turn
+    if turn is None:
+        _after_play(hand, place)
+    else:
+        hand.wait_for("play", ALONE[turn], place)
 
 
 def _choose(hand: Hand, body: Choose, by: str, place: int) -> None:
@@ -231,6 +236,7 @@ def _after_play(hand: Hand, place: int) -> None:
 # -- what is publicly wrong with a body ----------------------------------------------------------
 
 Found = Iterable[Deviation]
+NO_PROBLEM: Final[tuple[Deviation, ...]] = ()
 
 
 def _fault(code: str, expected: str, found: str) -> Deviation:
@@ -238,7 +244,7 @@ def _fault(code: str, expected: str, found: str) -> Deviation:
 
 
 def _no_problem(hand: Hand, body: Any, by: str) -> Found:
-    return ()
+    return NO_PROBLEM
 
 
 def _open_problems(hand: Hand, body: Open, by: str) -> Found:
@@ -297,7 +303,7 @@ def _play_problems(hand: Hand, body: messages.Play, by: str) -> Found:
     card = body.card
     opening = hand.tricks.opening_card
     if opening is None and hand.unplayed[card] > 0:
-        return ()
+        return NO_PROBLEM
     copies = hand.copies[card]
     if not copies:
         return (_fault("play-unknown-card", "a card of the deck", ascii(card)),)

@@ -98,22 +98,22 @@ class _Examination:
 
     def _run_table(self) -> tuple[list[bytes], list[str]]:
         """Feed every entry to the table; the key each should be signed with, and who answers."""
-        keys: list[bytes] = []
-        parties: list[str] = []
-        entries = zip(self.log.entries, self.log.message_hashes, strict=True)
-        for place, (entry, digest) in enumerate(entries):
-            said = entry.message
-            seen = self.log.seen_by(place)
-            playable = not self.deviations or self.hand.size
-            judged = self.hand.judge(said, digest, seen) if playable else None
-            deviations = judged.deviations if judged else ()
-            self.deviations.append(deviations)
-            party = self.hand.party_of(said.by) if self.hand.size else self._first_party(said.by)
-            parties.append(party)
-            keys.append(self.hand.keys[party] if self.hand.size else self._first_key(party))
-            if judged and not any(one.code == "open-terms" for one in deviations):
-                self.hand.take(judged)
-        return keys, parties
+        log, hand = self.log, self.hand
+        parties = [SERVER]
+        opening = hand.judge(log.entries[0].message, log.message_hashes[0], log.seen_by(0))
+        self.deviations.append(opening.deviations)
+        if any(one.code == "open-terms" for one in opening.deviations):
+            self.deviations += [()] * (len(log) - 1)
+            parties += [self._first_party(entry.message.by) for entry in log.entries[1:]]
+            return [self._first_key(party) for party in parties], parties
+        hand.take(opening)
+        for place in range(1, len(log)):
+            said = log.entries[place].message
+            judged = hand.judge(said, log.message_hashes[place], log.seen_by(place))
+            self.deviations.append(judged.deviations)
+            parties.append(hand.party_of(said.by))
+            hand.take(judged)
+        return [hand.keys[party] for party in parties], parties
 
     def _first_party(self, by: str) -> str:
         """Who answers for an entry where the table has not begun: at `open`, or if it cannot be."""

@@ -69,13 +69,17 @@ def state(dealer: Dealer) -> tuple[Any, ...]:
 
 
 def says(
-    table: Table, n: int, body: Any, *, seen: str | None = None, by: str = "", key: Key | None = None
+    table: Table,
+    n: int,
+    body: Any,
+    *,
+    seen: str | None = None,
+    by: str = "",
+    key: Key | None = None,
 ) -> bytes:
     """What seat `n` signs over what it should have seen, or over `seen`."""
     said = message(by or SEATS[n], seen or table.log.hashes[table.hand.since], body)
-    return Signed(
-        message=said, sig=(key or table.keys[n]).sign(said.digest()).hex()
-    ).encoded()
+    return Signed(message=said, sig=(key or table.keys[n]).sign(said.digest()).hex()).encoded()
 
 
 def commit(**members: Any) -> Commit:
@@ -323,7 +327,7 @@ def test_copied_commitment_is_refused() -> None:
 
 
 MALFORMED: dict[str, Callable[[bytes], bytes]] = {
-    "nothing": lambda good: b"",
+    "nothing": lambda _: b"",
     "cut": lambda good: good[:-1],
     "more": lambda good: good + b"x",
     "array": lambda good: b"[" + good + b"]",
@@ -336,7 +340,7 @@ MALFORMED: dict[str, Callable[[bytes], bytes]] = {
     "short signature": lambda good: re.sub(b'"sig":"..', b'"sig":"', good),
     "other body": lambda good: good.replace(b'"hand_key"', b'"hand_kex"'),
     "body is no object": lambda good: re.sub(b'"body":{[^}]*}', b'"body":7', good),
-    "huge": lambda good: b" " * (16 * 2**20 + 1),
+    "huge": lambda _: b" " * (16 * 2**20 + 1),
 }  # fmt: skip
 
 
@@ -394,8 +398,8 @@ def seal(seat: Seat, plain: bytes, kind: str = "reveal") -> str:
 BAD_REVEALS: dict[str, Callable[[Seat], str]] = {
     "another seed": lambda seat: seal(seat, b"\x07" * 64),
     "half a seed": lambda seat: seal(seat, seat._seed[:32]),
-    "no box": lambda seat: "00" * 112,
-    "a byte": lambda seat: "00",
+    "no box": lambda _: "00" * 112,
+    "a byte": lambda _: "00",
     "sealed as a pass": lambda seat: seal(seat, seat._seed, "pass"),
 }
 
@@ -974,7 +978,7 @@ def test_secrets_do_not_show_in_an_error() -> None:
     for calls in (
         lambda: table.dealer.void("dispute", 1, AT),
         lambda: table.dealer.replace(9, "left", AT),
-        lambda: MOMENTS["play"]().dealer.next_terms(),
+        MOMENTS["play"]().dealer.next_terms,
         lambda: Dealer.resume(table.log.encoded(), table.dealer.secret, Key(b"0" * 32)),
     ):
         with pytest.raises(LocalProtocolError) as local:
@@ -1011,4 +1015,4 @@ def test_wrong_store_is_refused_in_plain_words() -> None:
     assert again.hand.phase is table.hand.phase
     assert again.proceed(AT) == []
     assert Ack() == table.log.entries[-1].message.body
-    assert FRENCH == table.terms.deck
+    assert table.terms.deck == FRENCH

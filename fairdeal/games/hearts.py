@@ -52,7 +52,7 @@ class Tricks:
 
     __slots__ = (
         *("broken", "game", "leader", "opening_card", "over", "size", "taken"),
-        *("trick", "tricks", "turn"),
+        *("trick", "tricks", "turn", "waiting"),
     )
 
     def __init__(self, game: HeartsGame, hand: int) -> None:
@@ -65,6 +65,8 @@ class Tricks:
         self.opening_card: str | None = game.lowest_club if by_club else None
         self.tricks: list[tuple[tuple[int, str], ...]] = []
         self.trick: list[tuple[int, str]] = []
+        #: who has yet to play to the trick on the table, in turn
+        self.waiting: list[int] = []
         #: (winner, cards) in the order won; cancelled tricks join the next winner's
         self.taken: list[tuple[int, list[str]]] = []
         self.broken = False
@@ -83,8 +85,8 @@ class Tricks:
         """Which cards of a hand may be played next, in the hand's order."""
         if self.trick:
             led = self.trick[0][1][1]
-            follow = tuple(card for card in cards if card[1] == led)
-            return self._first_trick(follow or tuple(cards))
+            follow = [card for card in cards if card[1] == led]
+            return self._first_trick(tuple(follow or cards))
         return self._leads(tuple(cards))
 
     def _first_trick(self, cards: tuple[str, ...]) -> tuple[str, ...]:
@@ -92,7 +94,7 @@ class Tricks:
         if self.tricks or self.game.rules.first_trick_points == "allowed":
             return cards
         scoring = self.game.scoring
-        return tuple(card for card in cards if card not in scoring) or cards
+        return tuple([card for card in cards if card not in scoring]) or cards
 
     def _leads(self, cards: tuple[str, ...]) -> tuple[str, ...]:
         opening = self.opening_card
@@ -101,17 +103,15 @@ class Tricks:
         cards = self._first_trick(cards)
         if self.broken:
             return cards
-        others = tuple(card for card in cards if card[1] != "H")
+        others = tuple([card for card in cards if card[1] != "H"])
         if self.game.rules.lead_from_points and set(others) == {QUEEN}:
             return cards
         return others or cards
 
     def breach(self, cards: Collection[str], card: str) -> Breach | None:
         """The rule that playing `card` from the hand `cards` breaks; the first that applies."""
-        if self.trick and self.tricks:  # the common case, without looking for all legal cards
-            led = self.trick[0][1][1]
-            if card[1] == led or all(one[1] != led for one in cards):
-                return None
+        if self.tricks and self._plainly_legal(cards, card[1]):
+            return None
         legal = self.legal(cards)
         if card in legal:
             return None
@@ -128,28 +128,35 @@ class Tricks:
             return Breach("play-first-trick-points", expected)
         return Breach("play-hearts-unbroken", expected)
 
+    def _plainly_legal(self, cards: Collection[str], suit: str) -> bool:
+        """Whether a card of `suit` needs no look at the other legal ones, after the first trick.
+
+        A suit's letter is no rank's, so it is looked for in all the codes at once.
+        """
+        if self.trick:
+            led = self.trick[0][1][1]
+            return suit == led or led not in "".join(cards)
+        return suit != "H" or self.broken
+
     # -- course --
 
     def play(self, seat: int, card: str) -> None:
-        """Put a card on the table; a full trick goes to its winner."""
-        self.trick.append((seat, card if card in self.game.known else NO_CARD))
-        self.opening_card = None
-        if len(self.trick) == self.game.seats:
-            self._finish()
-        else:
-            self.turn = self._next()
+        """Put a card on the table; a full trick goes to its winner.
 
-    def _next(self) -> int:
-        """The first seat, from the leader to the left, that has not played to the trick.
-
-        That is the seat after the last one, except in a log with a play out of turn, which can be
+        The next is the first seat, from the leader to the left, that has not played to the trick.
+        That is the seat after this one, except in a log with a play out of turn, which can be
         followed so.
         """
-        played = [seat for seat, _ in self.trick]
-        turn = played[0]
-        while turn in played:
-            turn = (turn + 1) % self.game.seats
-        return turn
+        if self.trick:
+            self.waiting.remove(seat)
+        else:
+            self.waiting = self.game.after(seat)
+        self.trick.append((seat, card if card in self.game.ranks else NO_CARD))
+        self.opening_card = None
+        if self.waiting:
+            self.turn = self.waiting[0]
+        else:
+            self._finish()
 
     def _finish(self) -> None:
         trick = tuple(self.trick)
@@ -157,7 +164,8 @@ class Tricks:
         self.tricks.append(trick)
         self.trick = []
         self.over = len(self.tricks) == self.size
-        self._break_hearts(trick)
+        if not self.broken:
+            self._break_hearts(trick)
         cards = [card for _, card in trick]
         if self.taken and self.taken[-1][0] < 0:  # a cancelled trick waits on the table
             cards = self.taken.pop()[1] + cards
@@ -169,19 +177,16 @@ class Tricks:
         self.turn = None if self.over else self.leader
 
     def _winner(self, trick: tuple[tuple[int, str], ...]) -> int | None:
-        led = trick[0][1][1]
-        best: tuple[int, int] | None = None
+        led, ranks = trick[0][1][1], self.game.ranks
         twins: Collection[str] = ()
         if self.game.rules.cancellation:
             twins = {card for card, n in Counter(card for _, card in trick).items() if n > 1}
+        winner: int | None = None
+        best = -1
         for seat, card in trick:
-            if (
-                card[1] == led
-                and card not in twins
-                and (best is None or _RANK.get(card[0], -1) > best[0])
-            ):
-                best = (_RANK.get(card[0], -1), seat)
-        return None if best is None else best[1]
+            if card[1] == led and ranks[card] > best and card not in twins:
+                winner, best = seat, ranks[card]
+        return winner
 
     def _break_hearts(self, trick: tuple[tuple[int, str], ...]) -> None:
         rules = self.game.rules
@@ -214,7 +219,9 @@ class HeartsGame:
         self.values = {card: 1 for card in deck if card[1:] == "H"}
         self.values |= rules.card_points
         self.scoring = frozenset(card for card, value in self.values.items() if value > 0)
-        self.known = frozenset(deck)
+        #: how high each card is in its suit; what is not in the deck is below all
+        self.ranks = {card: _RANK.get(card[:1], 0) for card in deck} | {NO_CARD: 0}
+        self._left_of = [[(seat + n) % seats for n in range(1, seats)] for seat in range(seats)]
         self.pass_count = rules.pass_count
         clubs = [card for card in deck if card[1:] == "C"]
         self.lowest_club = min(clubs, key=lambda card: _RANK.get(card[0], 0), default="")
@@ -261,6 +268,10 @@ class HeartsGame:
         if reset[0] > self.rules.end_score - 1 + max(self.total, 1):
             return "exact_reset names a total that cannot be reached"
         return None
+
+    def after(self, seat: int) -> list[int]:
+        """The other seats, from the left of this one on."""
+        return self._left_of[seat].copy()
 
     def pass_offset(self, hand: int) -> int:
         """The offset by the pass cycle; seat + 1 is the player on the left."""
