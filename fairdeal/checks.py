@@ -315,9 +315,10 @@ def check_plays(case: Case) -> Looked:
     play = hand.game.begin(hand.terms.hand)
     count = 0
     for place, by, card in hand.plays:
-        if by in hands:
+        cards = hands.get(by)
+        if cards is not None:
             count += 1
-            _check_one_play(case, play, hands[by], place, card)
+            _check_one_play(case, play, cards, place, card)
         play.play(SEAT_NUMBERS[by], card)
     return Looked(count, None if len(hands) == len(hand.seats) else "not every hand was opened")
 
@@ -669,7 +670,7 @@ def check_dispute(case: Case) -> Looked:
     disputes = [
         (place, entry.message)
         for place, entry in enumerate(case.log.entries)
-        if isinstance(entry.message.body, Dispute)
+        if entry.message.type == "dispute"
     ]
     if not disputes:
         return Looked(0, "nobody disputed", applies=False)

@@ -16,7 +16,10 @@ _KNOWS = "The server knew the cards once all seeds were in: that it told nobody 
 def of(status: Status, case: Case, pinned: Pinned) -> str:
     """The guarantee of a verdict of this status, given what was pinned."""
     if status == "invalid":
-        return "Something deviates from the protocol: no fair hand is guaranteed. What each finding proves, it says itself."
+        return (
+            "Something deviates from the protocol: no fair hand is guaranteed. What each finding "
+            "proves, it says itself."
+        )
     basis = _basis(case, pinned)
     if status == "incomplete":
         return f"Nothing in it deviates, but the hand did not end here. {basis}"
@@ -38,21 +41,18 @@ def _basis(case: Case, pinned: Pinned) -> str:
         return (
             f"The server and {names} may be one device: this convinces its owner and nobody else."
         )
-    covered = max((_last_covered(case, by) for by in seats), default=-1)
+    signed = ", ".join(f"{by} up to entry {_last_seen(case, by)}" for by in seats)
     return (
-        f"If {names} drew its seed at random and kept it secret until its reveal, nobody could choose "
-        f"the deck, and everything up to entry {covered} is what {names} has signed."
+        f"If {names} drew its seed at random and kept it secret until its reveal, nobody could "
+        f"choose the deck. What is pinned has signed for the log: {signed}."
     )
 
 
-def _last_covered(case: Case, by: str) -> int:
-    """The last entry that a seat's own signatures endorse."""
-    covered = [
-        max(place, 0)
-        for place, party in enumerate(case.parties)
-        if party == by and case.marks.authentic[place]
-    ]
-    return max(covered, default=0)
+def _last_seen(case: Case, by: str) -> int:
+    """The last entry that a seat's own signatures endorse; -1 if it signed nothing."""
+    places = (place for place, party in enumerate(case.parties) if party == by)
+    seen = (case.log.seen_by(place) for place in places if case.marks.authentic[place])
+    return max((one for one in seen if one is not None), default=-1)
 
 
 def _blind(case: Case) -> str:

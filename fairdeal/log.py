@@ -51,7 +51,7 @@ _messages: Final = msgspec.json.Decoder(WireMessage)
 class Log:
     """Entries in order, with the hashes they really have. It only grows."""
 
-    __slots__ = ("_seen", "entries", "hashes", "message_hashes", "positions", "texts")
+    __slots__ = ("entries", "hashes", "message_hashes", "positions", "seen", "texts")
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries: list[Entry] = []
@@ -62,7 +62,8 @@ class Log:
         self.positions: dict[str, int] = {}
         #: the canonical JSON of each message
         self.texts: list[bytes] = []
-        self._seen: list[int | None] = []
+        #: where the entry stands that each answers: -1 for the genesis, None if not before it
+        self.seen: list[int | None] = []
         self._extend(list(entries))
 
     def __len__(self) -> int:
@@ -79,8 +80,7 @@ class Log:
         hashes = [entry.digest(digest).hex() for entry, digest in zip(entries, digests)]
         positions = self.positions
         for place, (entry, own) in enumerate(zip(entries, hashes), len(self.entries)):
-            seen = entry.message.seen
-            self._seen.append(-1 if seen == GENESIS else positions.get(seen))
+            self.seen.append(self.position_of(entry.message.seen))
             positions.setdefault(own, place)
         self.entries += entries
         self.texts += texts
@@ -103,7 +103,7 @@ class Log:
 
     def seen_by(self, place: int) -> int | None:
         """Where the entry stands that entry `place` answers; None if it is none before it."""
-        return self._seen[place]
+        return self.seen[place]
 
     def next_entry(self, message: Message, sig: str, at: int) -> Entry:
         """The entry that appends a message at the time `at` (ms), or at the last time if later."""
@@ -152,8 +152,9 @@ def _require_hex(entries: Sequence[Entry]) -> None:
 
 def _length(log: Log) -> int:
     """The length of `log.encoded()`, without encoding it again."""
-    numbers = [str([entry.at for entry in log.entries]), str([entry.seq for entry in log.entries])]
-    sigs = sum(entry.sig is not None for entry in log.entries)
+    entries = log.entries
+    numbers = [str([entry.at for entry in entries]), str([entry.seq for entry in entries])]
+    sigs = len(entries) - [entry.sig for entry in entries].count(None)
     return (
         len('{"entries":[],"fairdeal":1}')
         + len(log) * (len(',"at":,"prev":"","seq":,') + 64)
@@ -273,7 +274,7 @@ class Marks:
             if valid[place] is None:
                 self.authentic[place] = endorsed.get(keys[place], -1) >= place
             elif valid[place]:
-                seen = log.seen_by(place)
+                seen = log.seen[place]
                 if seen is not None and seen >= 0:
                     endorsed = reach[roots[seen]]
                     endorsed[keys[place]] = max(endorsed.get(keys[place], -1), seen)

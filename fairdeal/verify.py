@@ -9,6 +9,7 @@ says that the log agrees with itself, and no more.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 
 from fairdeal import evidence, guarantee
 from fairdeal.checks import OPENED, Case, Looked
@@ -107,11 +108,11 @@ class _Examination:
             parties += [self._first_party(entry.message.by) for entry in log.entries[1:]]
             return [self._first_key(party) for party in parties], parties
         hand.take(opening)
-        for place in range(1, len(log)):
-            said = log.entries[place].message
-            judged = hand.judge(said, log.message_hashes[place], log.seen_by(place))
+        rest = islice(zip(log.entries, log.message_hashes, log.seen), 1, None)
+        for entry, digest, seen in rest:
+            judged = hand.judge(entry.message, digest, seen)
             self.deviations.append(judged.deviations)
-            parties.append(hand.party_of(said.by))
+            parties.append(hand.party_of(entry.message.by))
             hand.take(judged)
         return [hand.keys[party] for party in parties], parties
 

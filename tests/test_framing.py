@@ -825,6 +825,7 @@ def play_until(
         forge.say(by, Play(card=card), seen=seen if by in forge.hand.persons else None, key=key)
 
 
+@pytest.mark.xfail(strict=True, reason="6.7 judges a play by the place it was moved to")
 @pytest.mark.parametrize("batch", range(2))
 def test_random_frames_name_nobody_honest(batch: int) -> None:
     worlds = [World(("random", batch, n), hand=1 + 3 * (n % 2)) for n in range(3)]

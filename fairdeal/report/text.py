@@ -16,6 +16,7 @@ STYLES: Final[dict[Status, str]] = {
     "incomplete": "bold yellow",
 }
 _WIDTH: Final = 96
+_LONGEST: Final = 4000
 
 
 def verdict(file: str, judged: Verdict) -> Iterator[Line]:
@@ -120,7 +121,7 @@ def _looked(one: CheckReport) -> str:
 def wrapped(head: str, text: str) -> Iterator[Line]:
     """A text from anywhere behind a head of ours, over as many lines as it needs."""
     room = _WIDTH - width(head)
-    rows = list(_rows(harmless(text).split(" "), room))
+    rows = list(_rows(harmless(text, _LONGEST).split(" "), room))
     for number, row in enumerate(rows):
         yield line(head if not number else " " * width(head), row)
 
