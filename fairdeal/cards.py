@@ -66,6 +66,13 @@ def _places(deck: tuple[str, ...]) -> dict[str, int]:
     return {card: place for place, card in reversed(tuple(enumerate(deck)))}
 
 
+def in_deck(cards: Sequence[str], deck: tuple[str, ...]) -> bool:
+    """`contains` for a whole deck, whose codes are looked up only once."""
+    if len(set(cards)) == len(cards):
+        return set(cards) <= _places(deck).keys()
+    return contains(deck, cards)
+
+
 def contains(deck: Iterable[str], cards: Iterable[str]) -> bool:
     """Whether `cards` can be taken out of `deck`, counting cards that it holds more than once."""
     wanted = tuple(cards)

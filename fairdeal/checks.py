@@ -244,7 +244,7 @@ def check_pass(case: Case) -> Looked:
 def _check_one_pass(case: Case, by: str, cards: Cards, place: int) -> None:
     hand, game = case.hand, case.hand.game
     commitment = getattr(case.body(place), "commitment", "")
-    if not cards_open(cards, commitment, kind="pass", hand_id=hand.hand_id, seat=by):
+    if not cards_open(cards, commitment, game.deck, kind="pass", hand_id=hand.hand_id, seat=by):
         text = f"the cards committed to in entry {place}"
         case.blame("pass-opening", case.end, text, f"others for {by}", place)
         return
@@ -290,8 +290,9 @@ def _open_all(
 ) -> dict[str, tuple[str, ...]]:
     """The cards of the openings that verify; the others are found wanting."""
     opened: dict[str, tuple[str, ...]] = {}
+    deck, hand_id = case.hand.game.deck, case.hand.hand_id
     for by, share, cards in zip(SEATS, shares, openings, strict=False):
-        if cards_open(cards, share.commitment, kind=kind, hand_id=case.hand.hand_id, seat=by):
+        if cards_open(cards, share.commitment, deck, kind=kind, hand_id=hand_id, seat=by):
             opened[by] = cards.cards
         else:
             text = f"what was committed to in entry {place}"
@@ -336,7 +337,7 @@ def _check_one_play(case: Case, play: Play, cards: list[str], place: int, card: 
     if card in cards:
         breach = play.breach(cards, card) if judged else None
         cards.remove(card)
-        if breach:
+        if breach is not None:
             case.blame(breach.code, place, breach.expected, card)
     elif judged:
         case.blame("play-not-held", place, "a card of its hand", ascii(card))
@@ -427,7 +428,8 @@ def check_clock(case: Case) -> Looked:
         count += 1
         used = _reserve_used(case, by, place)
         if used < clock.reserve_ms:
-            vouched = case.marks.vouched[place] and case.whole(place)
+            vouched = case.marks.vouched[place] and case.marks.roots[place] == 0
+            vouched = vouched and case.whole(place)
             case.note(
                 "expelled-early",
                 place,
@@ -484,7 +486,7 @@ def check_score(case: Case) -> Looked:
     points = hand.game.points(hand.play, kitty, hand.moon) if hand.play else ()
     if close.points != points:
         case.blame("points-wrong", case.end, _numbers(points), _numbers(close.points))
-    if len(close.points) != len(points):
+    if not len(close.points) == len(points) == len(hand.terms.scores):
         return Looked(1)
     scores = hand.game.totals(hand.terms.scores, close.points)
     if close.scores != scores:
@@ -612,7 +614,7 @@ def _check_bad_passes(case: Case, key: bytes) -> dict[str, bool | None]:
         right = (
             cards is not None
             and are_passed(cards.cards, game.deck, game.pass_count)
-            and cards_open(cards, commitment, kind="pass", hand_id=hand.hand_id, seat=by)
+            and cards_open(cards, commitment, game.deck, kind="pass", hand_id=hand.hand_id, seat=by)
         )
         if not right:
             text = "cards that open its commitment"
@@ -653,13 +655,9 @@ def _check_late_void(case: Case, *, unclear: bool) -> None:
     proven = any(one.attribution == "proven" for one in case.findings)
     if proven or hand.before_void is Phase.DISPUTED or unclear:
         return
-    case.blame(
-        "void-after-reveals",
-        case.end,
-        "a void before the last reveal",
-        "one after it",
-        *hand.reveals.values(),
-    )
+    say = case.note if case.findings else case.blame  # what else is wrong may have been its reason
+    expected, found = "a void before the last reveal", "one after it"
+    say("void-after-reveals", case.end, expected, found, *hand.reveals.values())
 
 
 # -- 18 dispute ----------------------------------------------------------------------------------
@@ -727,8 +725,9 @@ def _opened_share(case: Case, key: bytes, by: str, box: int) -> tuple[str, ...] 
         recipient=by,
         sender=SERVER,
     )
+    deck, commitment = case.hand.game.deck, shares[seat].commitment
     if cards is None or not cards_open(
-        cards, shares[seat].commitment, kind=kind, hand_id=hand_id, seat=by
+        cards, commitment, deck, kind=kind, hand_id=hand_id, seat=by
     ):
         return None
     return cards.cards

@@ -20,7 +20,7 @@ from msgspec import UNSET, Meta, Struct
 
 from fairdeal import encoding, sealing
 from fairdeal.bots import BotSeat, Decision, policy_name, remaining
-from fairdeal.cards import canonical
+from fairdeal.cards import canonical, contains
 from fairdeal.commitment import SALT_BYTES, SEED_BYTES, cards_commitment, seed_commitment
 from fairdeal.encoding import Shape
 from fairdeal.errors import LocalProtocolError, MalformedError, RemoteProtocolError
@@ -131,6 +131,8 @@ class Dealer:
         Everything secret is drawn here, from `entropy`. Store `secret` before broadcasting
         `log.entries`. Raises LocalProtocolError if the terms are refused, with the reason.
         """
+        _require_time(at)
+        _require_left(terms)
         self._start(signing_key, policies, _draw(terms, entropy))
         self._append(SERVER, self._opening(terms), at)
         self._advance(at)
@@ -169,9 +171,11 @@ class Dealer:
         Raises MalformedError for bytes that are no log or secret, LocalProtocolError if the log is
         not this dealer's own, sound one.
         """
-        dealer = object.__new__(cls)
-        dealer._start(signing_key, policies, encoding.decode(secret, _secrets))
         stored = read_log(log) if isinstance(log, bytes) else log
+        if not len(stored):
+            raise LocalProtocolError("the stored log is empty: nothing was opened")
+        dealer = object.__new__(cls)
+        dealer._start(signing_key, policies, _read_secret(secret))
         for entry in stored.entries:
             dealer._restore(entry)
         return dealer
@@ -190,6 +194,7 @@ class Dealer:
         Raises MalformedError for bytes that are no message, RemoteProtocolError for one that
         deviates; the dealer is as it was.
         """
+        _require_time(at)
         signed = read_message(data) if isinstance(data, bytes) else data
         said = signed.message
         if said.by not in self.hand.persons:
@@ -210,6 +215,7 @@ class Dealer:
 
     def proceed(self, at: int) -> list[Entry]:
         """Make the server's own moves that are due, after `resume`; returns the new entries."""
+        _require_time(at)
         first = len(self.log)
         self._advance(at)
         return self.log.entries[first:]
@@ -221,6 +227,7 @@ class Dealer:
         voided instead, and the next one seats the bot. Returns the entries to store and broadcast.
         Raises LocalProtocolError if nobody can be replaced there now.
         """
+        _require_time(at)
         if reason not in ("left", "expelled", "unresponsive"):
             raise LocalProtocolError("a seat is replaced as left, expelled or unresponsive")
         name = SEATS[seat] if seat in range(len(self.hand.seats)) else ""
@@ -239,6 +246,7 @@ class Dealer:
 
         Raises LocalProtocolError if the reason does not fit what is on the log.
         """
+        _require_time(at)
         seeds = {by: seed.hex() for by, seed in self._seeds.items() if by in self.hand.commits}
         body = Void(hand_key=self._hand_key.hex(), reason=reason, seat=seat, seeds=seeds)
         self._append(SERVER, body, at)
@@ -376,7 +384,7 @@ class Dealer:
                 raise RemoteProtocolError(breach.code, f"{by}: expected {breach.expected}", by)
         elif isinstance(body, Pass):
             passed = self._opened_pass(by, body)
-            if passed is not None and not set(passed.cards) <= set(self._cards[by]):
+            if passed is not None and not contains(self._cards[by], passed.cards):
                 raise RemoteProtocolError("pass-cards", f"{by} passes cards it was not dealt", by)
 
     def _refuse_copy(self, by: str, body: Commit) -> None:
@@ -412,7 +420,9 @@ class Dealer:
         )
         if passed is None or not are_passed(passed.cards, hand.game.deck, hand.game.pass_count):
             return None
-        fits = cards_open(passed, body.commitment, kind="pass", hand_id=hand.hand_id, seat=by)
+        fits = cards_open(
+            passed, body.commitment, hand.game.deck, kind="pass", hand_id=hand.hand_id, seat=by
+        )
         return passed if fits else None
 
     def _complaint(self) -> tuple[VoidReason, str] | None:
@@ -617,6 +627,24 @@ def _draw(terms: Terms, entropy: Entropy) -> _Secret:
         ),
         seeds={name: entropy(SEED_BYTES).hex() for name in names},
     )
+
+
+def _read_secret(data: bytes) -> _Secret:
+    try:
+        return encoding.decode(data, _secrets)
+    except MalformedError:  # what is wrong with it could show a secret
+        raise MalformedError("the hand secret is damaged, or none", "the secret") from None
+
+
+def _require_time(at: int) -> None:
+    if not isinstance(at, int) or not 0 <= at <= encoding.MAX_INT:
+        raise ValueError("a time is whole milliseconds since the Unix epoch, below 2^53")
+
+
+def _require_left(terms: Terms) -> None:
+    bots = {seat for seat, one in enumerate(terms.seats) if isinstance(one, Bot)}
+    if len(set(terms.left)) != len(terms.left) or not set(terms.left) <= bots:
+        raise LocalProtocolError("who left an earlier hand of the game has a bot at the seat, once")
 
 
 def _refusal(deviation: Deviation, by: str) -> RemoteProtocolError:

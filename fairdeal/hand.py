@@ -146,17 +146,17 @@ class Hand:
         for slot in slots:
             if slot in self._said:
                 return self._second(message, digest, self._said[slot])
-        now = self.now
-        if seen == self.since and now.type == kind and by in now.parties and person:
-            if self.phase in rule.phases:  # the common case, shown without the rest
-                found = tuple(rule.problems(self, message.body, by))
-                return Judgement(message, digest, found, True, slots)
+        if person and self._awaits(kind, by, seen) and self.phase in rule.phases:
+            # the common case, shown without the rest
+            found = tuple(rule.problems(self, message.body, by))
+            return Judgement(message, digest, found, True, slots)
         fits = self.phase in rule.phases and by in rule.authors(self)
         placed = self._person_misplaced if person else self._server_misplaced
         misplaced = placed(fits, message, seen)
-        found = tuple(rule.problems(self, message.body, by)) if fits else ()
         if misplaced is not None:
-            found = (misplaced, *found)
+            found = (misplaced,)  # its author spoke to another state: nothing else is judged here
+        else:
+            found = tuple(rule.problems(self, message.body, by)) if fits else ()
         return Judgement(message, digest, found, fits or self._skips(message), slots)
 
     def _slots(self, message: Message, seen: int | None, *, person: bool) -> tuple[Slot, ...]:
@@ -168,6 +168,11 @@ class Hand:
         first = (by if person else SERVER, by, kind, seen_or_name)
         once = (CONTRADICTS_PERSON if person else CONTRADICTS_SERVER).get(kind)
         return (first,) if once is None or seen is None else (first, (*first[:2], once, ""))
+
+    def _awaits(self, kind: str, by: str, seen: int | None) -> bool:
+        """Whether this is what the hand waits for, over the entry that it must have seen."""
+        step = self.now
+        return seen == self.since and step.type == kind and by in step.parties
 
     def _second(self, message: Message, digest: bytes, other: int) -> Judgement:
         """A message said before, or one that cannot be true beside entry `other`."""

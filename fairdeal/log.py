@@ -80,7 +80,8 @@ class Log:
         hashes = [entry.digest(digest).hex() for entry, digest in zip(entries, digests)]
         positions = self.positions
         for place, (entry, own) in enumerate(zip(entries, hashes), len(self.entries)):
-            self.seen.append(self.position_of(entry.message.seen))
+            seen = entry.message.seen
+            self.seen.append(-1 if seen == GENESIS else positions.get(seen))
             positions.setdefault(own, place)
         self.entries += entries
         self.texts += texts
@@ -272,7 +273,8 @@ class Marks:
             endorsed = reach[roots[place]]
             self.vouched[place] = endorsed.get(server, -1) >= place
             if valid[place] is None:
-                self.authentic[place] = endorsed.get(keys[place], -1) >= place
+                rooted = roots[place] == 0  # else what stood before it is not here
+                self.authentic[place] = rooted and endorsed.get(keys[place], -1) >= place
             elif valid[place]:
                 seen = log.seen[place]
                 if seen is not None and seen >= 0:

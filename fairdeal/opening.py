@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from fairdeal import sealing
-from fairdeal.cards import canonical, contains
+from fairdeal.cards import canonical, in_deck
 from fairdeal.commitment import SEED_BYTES, cards_commitment, opens, seed_commitment
 from fairdeal.encoding import encode
 from fairdeal.errors import SealingError
@@ -36,8 +36,15 @@ def revealed_seed(
     return seed if opens(bytes.fromhex(commitment), computed) else None
 
 
-def cards_open(cards: Cards, commitment: str, *, kind: str, hand_id: bytes, seat: str) -> bool:
-    """Whether an opening opens a card commitment made for that seat."""
+def cards_open(
+    cards: Cards, commitment: str, deck: Sequence[str], *, kind: str, hand_id: bytes, seat: str
+) -> bool:
+    """Whether an opening opens a card commitment made for that seat.
+
+    Codes are committed to joined: only as long as the deck's are they the ones that were meant.
+    """
+    if not {len(deck[0])}.issuperset(map(len, cards.cards)):
+        return False
     salt = bytes.fromhex(cards.salt)
     computed = cards_commitment(kind, hand_id, seat, cards.cards, salt)
     return opens(bytes.fromhex(commitment), computed)
@@ -57,11 +64,11 @@ def sealed_cards(
     return cards if encode(cards) == plain else None
 
 
-def are_dealt(cards: Sequence[str], deck: Sequence[str], seats: int) -> bool:
+def are_dealt(cards: Sequence[str], deck: tuple[str, ...], seats: int) -> bool:
     """Whether these can be one seat's hand: the right number of cards of the deck."""
-    return len(cards) == len(deck) // seats and contains(deck, cards)
+    return len(cards) == len(deck) // seats and in_deck(cards, deck)
 
 
-def are_passed(cards: Sequence[str], deck: Sequence[str], count: int) -> bool:
+def are_passed(cards: Sequence[str], deck: tuple[str, ...], count: int) -> bool:
     """Whether these can be a pass: so many cards of the deck, in canonical order."""
-    return len(cards) == count and contains(deck, cards) and tuple(cards) == canonical(cards, deck)
+    return len(cards) == count and in_deck(cards, deck) and tuple(cards) == canonical(cards, deck)

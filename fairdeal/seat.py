@@ -24,7 +24,7 @@ from fairdeal import encoding, sealing
 from fairdeal.bots import remaining
 from fairdeal.cards import canonical, contains
 from fairdeal.commitment import SALT_BYTES, SEED_BYTES, cards_commitment, seed_commitment
-from fairdeal.errors import LocalProtocolError, RemoteProtocolError
+from fairdeal.errors import LocalProtocolError, MalformedError, RemoteProtocolError
 from fairdeal.games.base import Moon, View
 from fairdeal.hand import Hand
 from fairdeal.log import Log, link_problem, read_one_entry
@@ -112,7 +112,10 @@ class Seat:
         It says nothing new until the log has reached the entry it had seen last. Raises
         MalformedError for bytes that are no record, LocalProtocolError for another key's.
         """
-        record = read_record(store)
+        try:
+            record = read_record(store)
+        except MalformedError:  # what is wrong with it could show a secret
+            raise MalformedError("the seat's record is damaged, or none", "the store") from None
         if record.key != signing_key.public.hex():
             raise LocalProtocolError("the record is of another seat's key")
         seat = object.__new__(cls)
@@ -188,8 +191,10 @@ class Seat:
         return play.legal(self.cards)
 
     def view(self) -> View:
-        """What a policy may see at this seat, for a seat that plays by one."""
+        """What a policy may see at this seat. Raises LocalProtocolError before `open`."""
         hand = self.hand
+        if not hand.size:
+            raise LocalProtocolError("this seat has seen no hand")
         passed = self._passed.cards if self._passed and self.name in hand.passes else ()
         received = self._received.cards if self._received else ()
         play = hand.play or hand.game.begin(hand.terms.hand)
@@ -336,7 +341,13 @@ class Seat:
         if revealed and not hmac.compare_digest(body.seeds[self.name], own):
             raise RemoteProtocolError("record-seed", "the close has another seed", SERVER)
         seat = SEATS.index(self.name)
-        for mine, stated in ((self._dealt, body.deals), (self._received, body.exchanges)):
+        passed = self._passed if self.name in self.hand.persons else None
+        remembered = (
+            (self._dealt, body.deals),
+            (passed, body.passes),
+            (self._received, body.exchanges),
+        )
+        for mine, stated in remembered:
             if mine is not None and stated[seat] != mine:
                 raise RemoteProtocolError("record-cards", "the close has other cards", SERVER)
 
@@ -369,7 +380,14 @@ class Seat:
         )
         if cards is None or not self._can_hold(kind, cards.cards):
             return None
-        fits = cards_open(cards, share.commitment, kind=kind, hand_id=hand.hand_id, seat=self.name)
+        fits = cards_open(
+            cards,
+            share.commitment,
+            hand.game.deck,
+            kind=kind,
+            hand_id=hand.hand_id,
+            seat=self.name,
+        )
         return cards if fits else None
 
     def _can_hold(self, kind: str, cards: tuple[str, ...]) -> bool:
@@ -389,6 +407,7 @@ class Seat:
             and self.name in self.hand.persons
             and self._caught_up()
             and (kind, self.name) in self.hand.due()
+            and self._bad_box() is None
             and self.name in self.hand.steps[self.hand.since].parties
         )
 
@@ -460,6 +479,8 @@ class Seat:
     def _remember(self) -> Record:
         if self.seat is None or self._silent:
             raise LocalProtocolError("this seat has nothing to remember")
+        if self._record is not None and not self._caught_up():
+            return self._record  # shown less than it has seen, it forgets nothing
         return Record(
             dealt=self._dealt,
             hand=self.hand.hand_id.hex(),

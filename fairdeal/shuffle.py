@@ -41,7 +41,7 @@ def permutation(seed: bytes, hand_id: bytes, shuffler: str, size: int) -> list[i
     label = frame("fairdeal/v1/permutation", hand_id, shuffler, u16(size))
     perm = list(range(size))
     left = size
-    for word in words(seed, label):
+    for word in words(seed, label):  # pragma: no branch - they never end
         if left == 1:
             break
         if word < LIMITS[left]:  # else it would favour the low positions

@@ -6,7 +6,6 @@ Keys and signatures are raw bytes here. A public key is checked where it is regi
 
 from __future__ import annotations
 
-import secrets
 from functools import lru_cache
 
 from nacl import bindings
@@ -33,6 +32,8 @@ class SigningKey:
     @classmethod
     def generate(cls) -> SigningKey:
         """A fresh key from the operating system's randomness."""
+        import secrets  # here: who only verifies need not wait for it
+
         return cls(secrets.token_bytes(bindings.crypto_sign_SEEDBYTES))
 
     def __repr__(self) -> str:

@@ -89,7 +89,7 @@ def _open(hand: Hand, body: Open, by: str, place: int) -> None:
     hand.hand_id = hand.digests[place]
     hand.game = game_of(body.rules, deck_of(body.deck), len(body.seats))
     hand.copies = Counter(hand.game.deck)
-    hand.unplayed = Counter(hand.game.deck)
+    hand.unplayed = hand.copies.copy()
     hand.persons = {SEATS[n] for n, seat in enumerate(body.seats) if not isinstance(seat, Bot)}
     hand.keys = {SEATS[n]: bytes.fromhex(seat.key) for n, seat in enumerate(body.seats)}
     hand.keys[SERVER] = bytes.fromhex(body.server_key)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 
-from fairdeal import evidence, guarantee
+from fairdeal import guarantee
 from fairdeal.checks import OPENED, Case, Looked
 from fairdeal.errors import MalformedError
 from fairdeal.findings import (
@@ -28,6 +28,7 @@ from fairdeal.findings import (
 from fairdeal.games.base import Policy
 from fairdeal.games.policies import POLICIES
 from fairdeal.hand import Hand
+from fairdeal.kinds import kind_of
 from fairdeal.log import GENESIS, Log, Marks, link_problem, read_log
 from fairdeal.messages import MAX_SEATS, Open, Person
 from fairdeal.parties import SEATS, SERVER
@@ -66,7 +67,8 @@ def verify(
     try:
         log = read_log(data)
     except MalformedError as error:
-        return _judge_proof(data, pinned) if evidence.is_proof(data) else _malformed(error, pinned)
+        proof = kind_of(data) == "proof"
+        return _judge_proof(data, pinned) if proof else _malformed(error, pinned)
     return _Examination(log, policies, pinned, mine).verdict()
 
 
@@ -387,6 +389,8 @@ def _merged(findings: list[Finding]) -> list[Finding]:
 
 def _judge_proof(data: bytes, pinned: Pinned) -> Verdict:
     """What a proof proves, whatever transcript it came from (spec 8.2)."""
+    from fairdeal import evidence  # here: start-up time
+
     try:
         terms, proven = evidence.judge_proof(data)
     except MalformedError as error:

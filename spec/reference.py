@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 GENESIS = "0" * 64
 RANKS = "23456789TJQKA"
 SUITS = "CDHS"
+FRENCH = [rank + suit for suit in SUITS for rank in RANKS]
 MAX_INT = 2**53 - 1
 MAX_FILE = 16 * 1024 * 1024
 MAX_ENTRIES = 4096
@@ -305,15 +306,16 @@ def commit_seed(hand_id, shuffler, seed):
 
 
 def commit_cards(kind, hand_id, seat, cards, salt):
-    # READING: "codes joined" puts nothing between the codes.
     fields = (hand_id, f"seat/{seat}", "".join(cards), salt)
     return tagged("fairdeal/v1/cards/" + kind, *fields)
 
 
-def opens_cards(kind, hand_id, seat, opening, commitment):
-    """Does this CARDS open this commitment (hexadecimal)?"""
-    salt = bytes.fromhex(opening["salt"])
-    return commit_cards(kind, hand_id, seat, opening["cards"], salt).hex() == commitment
+def opens_cards(kind, hand_id, terms, seat, opening, commitment):
+    """Does this CARDS, of codes as long as the deck's (5.3), open this commitment (hexadecimal)?"""
+    some, salt = opening["cards"], bytes.fromhex(opening["salt"])
+    if any(len(card) != len(terms.deck[0]) for card in some):
+        return False
+    return commit_cards(kind, hand_id, seat, some, salt).hex() == commitment
 
 
 # ---------------------------------------------------------------- 5.2 shuffles, 6.3 streams
@@ -476,7 +478,7 @@ BODIES = {
         previous=either(is_null, h32),
         rules=either(is_object(game=is_one("deal")), hearts_rules),
         deck=either(
-            is_object(packs=is_int(1, 8), removed=is_list(code)), is_object(cards=is_list(code))
+            is_object(packs=is_int(1, 8), removed=is_list(code, 0, 51)), is_object(cards=is_list(code))
         ),
         house=is_bool,
         server_key=h32,
@@ -543,7 +545,6 @@ def parse_transcript(data):
     for i, entry in enumerate(entries):
         if not BODIES[entry["type"]](entry["body"]):
             raise Malformed(f"entry {i}: the body has another shape")
-    # READING: an `open` that is not by the server is no `open`.
     if entries[0]["type"] != "open" or entries[0]["by"] != "server":
         raise Malformed("the first entry is not an `open`")
     return entries
@@ -582,16 +583,9 @@ class Terms:
             listed = deck["cards"]
             bad = len(set(listed)) < len(listed) or len(set(map(len, listed))) > 1
             return listed, bad or len(listed) > 1024
-        one = [rank + suit for suit in SUITS for rank in RANKS]
-        out, bad = one * deck["packs"], False
-        # Which pack a removed card leaves makes no difference to a code's first place … unless
-        # some copies stay. READING: the copies of the first packs are removed first.
-        for card in deck["removed"]:
-            if card in out:
-                out.remove(card)
-            else:
-                bad = True
-        return out, bad
+        removed = deck["removed"]
+        bad = len(set(removed)) < len(removed) or None in map(suit_of, removed)
+        return [c for c in FRENCH if c not in removed] * deck["packs"], bad
 
     def _offset(self):
         cycle = self.rules["pass_cycle"]
@@ -602,12 +596,19 @@ class Terms:
         clubs = [card for card in self.deck if suit_of(card) == "C"]
         if not self.hearts or self.rules["first_lead"] != "lowest-club" or not clubs:
             return None
-        return min(clubs, key=rank_of)
+        return min(clubs, key=self.rank)
 
     def points(self, card):
         if not self.hearts:
             return 0
-        return 1 if suit_of(card) == "H" else self.rules["card_points"].get(card, 0)
+        return 1 if self.suit(card) == "H" else self.rules["card_points"].get(card, 0)
+
+    def suit(self, card):
+        """6.2.4: a card that is not in the deck has none."""
+        return suit_of(card) if card in self.count else None
+
+    def rank(self, card):
+        return RANKS.index(card[0]) if self.suit(card) else -1
 
     def scoring(self, card):
         return self.points(card) > 0
@@ -626,8 +627,8 @@ class Terms:
                 self.left_over and rules["kitty"] is None,
                 lowest_club and (self.count[self.first_card] != 1 or self.left_over),
                 any(offset >= self.n for offset in rules["pass_cycle"]),
-                # READING: also where no offset of the cycle passes anything.
-                rules["pass_count"] > self.k,
+                # READING: if any are passed by some offset of the cycle, in whatever hand.
+                any(rules["pass_cycle"]) and rules["pass_count"] > self.k,
                 rules["cancellation"] != doubled,
                 rules["moon"] == "shooter-chooses" and rules["kitty"] is not None,
                 rules["moon"] != "none" and not any(map(self.scoring, self.deck)),
@@ -673,11 +674,7 @@ class Terms:
 
 def suit_of(card):
     """The suit of a French card, else None."""
-    return card[1] if len(card) == 2 and card[0] in RANKS and card[1] in SUITS else None
-
-
-def rank_of(card):
-    return RANKS.index(card[0]) if suit_of(card) else -1
+    return card[1] if card in FRENCH else None
 
 
 class Play:
@@ -721,13 +718,14 @@ class Play:
 
     def _end_trick(self):
         """6.2 steps 4 to 6."""
-        rules, cards_there = self.terms.rules, [card for _, card in self.trick]
+        rules, suit = self.terms.rules, self.terms.suit
+        cards_there = [card for _, card in self.trick]
         leader, winner = self.trick[0][0], self.winner()
         self.winners.append(winner)
-        if "H" in map(suit_of, cards_there):
-            led_hearts = suit_of(cards_there[0]) == "H"
+        if "H" in map(suit, cards_there):
+            led_hearts = suit(cards_there[0]) == "H"
             self.broken |= rules["hearts_broken_by"] == "heart" or not led_hearts
-        self.broken |= rules["queen_breaks_hearts"] and "QS" in cards_there
+        self.broken |= rules["queen_breaks_hearts"] and "QS" in {c for c in cards_there if suit(c)}
         self.tricks += 1
         self.pile += cards_there
         # The kitty lies with the first or last trick until somebody takes that.
@@ -744,15 +742,15 @@ class Play:
 
     def winner(self):
         """6.2.5: the seat that takes the trick, or None."""
-        led = self.trick[0][1]
+        suit, rank, led = self.terms.suit, self.terms.rank, self.trick[0][1]
         there = Counter(card for _, card in self.trick)
         best = None
         for seat, card in self.trick:
-            if suit_of(card) != suit_of(led):
+            if suit(card) != suit(led):
                 continue
             if self.terms.rules["cancellation"] and there[card] > 1:
                 continue
-            if best is None or rank_of(card) > rank_of(best[1]):
+            if best is None or rank(card) > rank(best[1]):
                 best = (seat, card)
         return best[0] if best else None
 
@@ -763,8 +761,8 @@ class Play:
             if self.nothing_played and terms.first_card:
                 return [card for card in hand if card == terms.first_card]
             return self._leads(self._first_trick_ban(hand))
-        led = suit_of(self.trick[0][1])
-        follow = [card for card in hand if suit_of(card) == led]
+        led = terms.suit(self.trick[0][1])
+        follow = [card for card in hand if terms.suit(card) == led]
         return self._first_trick_ban(follow or list(hand))
 
     def _first_trick_ban(self, allowed):
@@ -773,7 +771,7 @@ class Play:
         return [card for card in allowed if not self.terms.scoring(card)] or allowed
 
     def _leads(self, allowed):
-        others = [card for card in allowed if suit_of(card) != "H"]
+        others = [card for card in allowed if self.terms.suit(card) != "H"]
         if self.broken or not others:
             return allowed
         if self.terms.rules["lead_from_points"] and set(others) == {"QS"}:
@@ -787,8 +785,8 @@ class Play:
         if not self.trick and self.nothing_played and self.terms.first_card:
             return "play-first-lead"
         if self.trick:
-            led = suit_of(self.trick[0][1])
-            if suit_of(card) != led and led in map(suit_of, hand):
+            suit, led = self.terms.suit, self.terms.suit(self.trick[0][1])
+            if suit(card) != led and led in map(suit, hand):
                 return "play-revoke"
             return "play-first-trick-points"
         if card not in self._first_trick_ban(hand):
@@ -798,10 +796,9 @@ class Play:
     def shooter(self, kitty=()):
         """The one seat that took every scoring card, or None."""
         # READING: in a log in which not every card was played, "every" is of those taken.
-        takers = {
-            s for s, some in enumerate(self.all_taken(kitty)) if any(map(self.terms.scoring, some))
-        }
-        return takers.pop() if len(takers) == 1 else None
+        taken = enumerate(self.all_taken(kitty))
+        takers = [seat for seat, some in taken if any(map(self.terms.scoring, some))]
+        return takers[0] if len(takers) == 1 else None
 
     def all_taken(self, kitty):
         out = [list(some) for some in self.taken]
@@ -858,7 +855,7 @@ POLICIES = ("low/1", "random/1")
 
 
 def by_rank(terms, some):
-    return sorted(some, key=lambda card: (rank_of(card), terms.position[card]))
+    return sorted(some, key=lambda card: (terms.rank(card), terms.position[card]))
 
 
 def policy_pass(name, terms, words, hand):
@@ -904,11 +901,10 @@ class Log:
         for i in range(1, len(entries)):
             self.run.append(self.run[-1] if entries[i]["prev"] == self.before[i] else i)
         # set by `read_signatures`, when the replay has found whose each entry is
-        self.authors, self.signed, self.authentic, self.vouched = [], [], [], []
+        self.authors, self.keys, self.signed, self.authentic, self.vouched = [], [], [], [], []
 
     def seen_place(self, i):
         """The place of the entry that entry i saw, or None."""
-        # READING: an entry can have seen only an entry before it.
         place = self.places.get(self.entries[i]["seen"], [i])[0]
         return place if place < i else None
 
@@ -917,7 +913,7 @@ class Log:
 
     def read_signatures(self, authors, keys):
         """`signed[i]` is None (there is none), True or False (it does not verify)."""
-        self.authors, self.signed = authors, []
+        self.authors, self.keys, self.signed = authors, keys, []
         for entry, key, message in zip(self.entries, keys, self.messages):
             sig = entry.get("sig")
             good = sig and signature_good(bytes.fromhex(key), message, bytes.fromhex(sig))
@@ -927,7 +923,7 @@ class Log:
         reach = {}
         self.authentic = [None] * len(self.entries)
         for i in reversed(every):
-            covered = reach.get((keys[i], self.run[i]), -1) >= i
+            covered = self.rooted(i) and reach.get((keys[i], self.run[i]), -1) >= i
             self.authentic[i] = covered if self.signed[i] is None else self.signed[i]  # 7.2.2
             if self.signed[i]:
                 for f in self.places.get(self.entries[i]["seen"], ()):
@@ -935,11 +931,16 @@ class Log:
                     reach[at] = max(f, reach.get(at, -1))
         self.vouched = [reach.get((self.server_key, self.run[i]), -1) >= i for i in every]  # 7.2.4
 
-    def whole(self, i):
+    def bound(self, i):
         """7.2.3."""
         seen = self.entries[i]["seen"]
-        rooted = seen == GENESIS or any(map(self.rooted, self.places.get(seen, ())))
-        return self.authentic[i] and rooted
+        before = (place for place in self.places.get(seen, ()) if place < i)
+        return self.authentic[i] and (seen == GENESIS or any(map(self.rooted, before)))
+
+    def whole(self, i):
+        """7.2.3."""
+        servers = self.keys[i] == self.server_key
+        return self.bound(i) and (not servers or self.entries[i]["seen"] == self.before[i])
 
 
 class Findings:
@@ -961,12 +962,13 @@ class Findings:
         blame, entries = raw_one["blame"], raw_one["entries"]
         of = raw_one.get("of", entries[-1] if entries else None)
         if blame == "author":
-            enough = log.authentic.__getitem__ if raw_one.get("same_slot") else log.whole
+            enough = {"authentic": log.authentic.__getitem__, "bound": log.bound}
+            enough = enough.get(raw_one.get("enough"), log.whole)
             return log.authors[of] if all(map(enough, entries)) else None
         if blame == "place":
             return "server" if log.vouched[of] and log.rooted(of) else None
         if blame == "vouched-author":
-            return "server" if log.whole(of) and log.vouched[of] else None
+            return "server" if log.whole(of) and log.vouched[of] and log.rooted(of) else None
         return None
 
     def findings(self, log):
@@ -1179,34 +1181,34 @@ class Replay:
         if self.stands_already(i, entry, author, key):
             self.led_astray(i)
             return
-        self.note_dispute(i, entry, author)
+        self.note_dispute(i, entry)
         fits, astray = self.judge_place(i, entry, author)
-        if fits:
+        if fits and not astray:
             self.judge_body(i, entry, author)
         seat, kind = self.seat_of(entry), entry["type"]
         late = kind == self.phase == "play" and self.dispute is None and seat is not None
-        unknown = kind == "play" and entry["body"]["card"] not in self.terms.count
-        # READING: a play out of turn of a card that is not in the deck takes no effect either.
-        if (fits or (late and self.play.may_play_late(seat))) and not unknown:
+        if fits or (late and self.play.may_play_late(seat)):
             self.take_effect(i, entry, author, fits)
-        if astray or (fits and unknown):
+        if astray:
             self.led_astray(i)
 
     def led_astray(self, i):
         self.astray = i if self.astray is None else self.astray
 
-    def note_dispute(self, i, entry, author):
-        # READING: check 18 looks at a dispute also where it does not fit, but only at one of a
-        # `deal` or `exchange` that took effect.
-        seen = self.log.seen_place(i)
+    def note_dispute(self, i, entry):
+        # READING: check 18 looks at a dispute also where it does not fit, or where the seat has
+        # become the server's since, but only at one of a `deal` or `exchange` that took effect.
+        seen, seat = self.log.seen_place(i), self.seat_of(entry)
         of = seen is not None and seen in (self.deal, self.exchange)
-        if of and entry["type"] == "dispute" and author != "server":
-            self.disputes.append((i, self.seat_of(entry), seen))
+        if entry["type"] == "dispute" and of and seat is not None and seat < self.terms.n:
+            person = self.seats[seat]["kind"] == "person"
+            if person and self.replaced.get(seat, seen) >= seen:
+                self.disputes.append((i, seat, seen))
 
     def stands_already(self, i, entry, author, key):
         """6.1 and 7.1: True if this entry is to be judged by them alone."""
-        # READING: "or as said in 7.2" in 6.1 adds nothing. An entry is held against the first
-        # other message it cannot stand beside, and gives one finding.
+        # READING: an entry is held against the first other message it cannot stand beside, of
+        # equal `seen` if there is one, and gives one finding.
         kind, by = entry["type"], entry["by"]
         slot = self.slots.setdefault((key, by, kind, entry["seen"]), [])
         message = self.log.messages[i]
@@ -1229,7 +1231,8 @@ class Replay:
                 earlier, same_slot = others[:1], False
             others.append(i)
         if earlier:
-            self.out.fail(7, "equivocation", [earlier[0], i], "author", same_slot=same_slot)
+            enough = "authentic" if same_slot else "bound"
+            self.out.fail(7, "equivocation", [earlier[0], i], "author", enough=enough)
         return bool(earlier)
 
     def of_one_attempt(self, i, j):
@@ -1241,19 +1244,16 @@ class Replay:
         """6.2 to 6.6: does it fit, and does it lead the log astray?"""
         if author != "server":
             return self.judge_person(i, entry)
-        fits, astray = self.server_fits(entry), False
+        fits = self.server_fits(entry)
         if entry["seen"] != self.log.before[i]:
             self.out.fail(6, "seen-not-previous", [i], "place")
-            astray = True
-        if not fits:
-            # READING: 6.5 on this very entry leads astray "before" 6.6, or who moves an honest
-            # entry of the server could have the server named for it.
-            if self.astray is not None or astray:
-                self.out.fail(6, "out-of-place", [i])
-            else:
-                self.out.fail(6, self.out_of_turn(), [i], "author")
-            astray = True
-        return fits, astray
+        elif fits:
+            return True, False
+        elif self.astray is not None:
+            self.out.fail(6, "out-of-place", [i])
+        else:
+            self.out.fail(6, self.out_of_turn(), [i], "author")
+        return fits, True
 
     def judge_person(self, i, entry):
         seat, kind = self.seat_of(entry), entry["type"]
@@ -1415,8 +1415,7 @@ class Replay:
         if not self.is_person(seat):
             return
         if body["reason"] != "left" and self.deal is not None:
-            start = self.at_decision(seat)
-            now = self.spent(start, i) if start is not None else 0
+            now = self.spent(self.at_decision(seat), i)
             self.expulsions.append((i, self.used.get(seat, 0) + now))
         self.replaced[seat] = i
         self.dead = self.committed_itself(seat) and seat not in self.reveals
@@ -1425,22 +1424,23 @@ class Replay:
 
     def at_decision(self, seat):
         """The entry that put the seat on turn, or None if it is at no decision."""
-        # READING: "before the first play every person is at a decision" where all are on turn.
         if self.phase == "pass":
-            return None if seat in self.passes else self.deal
+            early = self.first_passers() and seat not in self.bots_at_deal
+            return None if early or seat in self.passes else self.deal
         waits = self.phase == "play" and seat in self.play.turn
         waits = waits or (self.phase == "choose" and seat == self.play.shooter())
         return self.turn_entry if waits else None
 
     def spent(self, start, end):
         """The reserve that the time between two entries uses."""
-        clock, at = self.log.open["clock"], [self.log.entries[x]["at"] for x in (start, end)]
-        return max(0, at[1] - at[0] - clock["grace_ms"]) if clock else 0
+        clock, entries = self.log.open["clock"], self.log.entries
+        if clock is None or start is None:
+            return 0
+        return max(0, entries[end]["at"] - entries[start]["at"] - clock["grace_ms"])
 
     def count_time(self, i, kind, seat, fits):
         if fits and kind in ("pass", "play", "choose"):
-            start = self.at_decision(seat)
-            self.used[seat] = self.used.get(seat, 0) + self.spent(start, i)
+            self.used[seat] = self.used.get(seat, 0) + self.spent(self.at_decision(seat), i)
 
 
 # ---------------------------------------------------------------- checks 8 to 16: a closed log
@@ -1456,17 +1456,19 @@ class Closed:
         self.seats = range(self.terms.n)
         self.seeds = {}  # those that passed 8.1
         self.dealt, self.passed, self.received = {}, {}, {}  # what is known
-        self.kitty = None
+        self.computed = self.kitty = None  # what the seeds give, if all passed 8.1
 
     def fail(self, check, code_, entries, of=None):
         self.out.fail(check, code_, entries, "author", of=self.end if of is None else of)
 
     def run(self):
         self.check_seeds()
-        self.check_deal()
-        if self.r.exchange is not None:
-            self.check_passes()
-            self.check_exchange()
+        self.shuffle()
+        if self.all_opened():
+            self.check_deal()
+            if self.r.exchange is not None:
+                self.check_passes()
+                self.check_exchange()
         if self.terms.hearts:
             self.check_plays()
             self.check_bots()
@@ -1477,35 +1479,44 @@ class Closed:
         """8.1."""
         for who in self.terms.shufflers:
             commit = self.r.commits[who]
-            seed = self.body["seeds"].get(who)  # READING: one that is missing opens nothing
-            if seed is not None and seed_opens(self.log, who, seed, commit):
+            seed = self.body["seeds"].get(who)
+            if seed is None:
+                continue
+            if seed_opens(self.log, who, seed, commit):
                 self.seeds[who] = bytes.fromhex(seed)
             else:
                 self.fail(8, "seed-mismatch", [commit, self.end])
 
+    def shuffle(self):
+        """5.2, if all seeds passed 8.1."""
+        if len(self.seeds) == len(self.terms.shufflers):
+            pairs = [(who, self.seeds[who]) for who in self.terms.shufflers]
+            deck = shuffled(self.terms.deck, self.hand_id, pairs)
+            self.computed, self.kitty = self.terms.hands_of(deck)
+
+    def all_opened(self):
+        """Does `close` open as many as there are seats?"""
+        # READING: of every kind that there must be, or none of the checks 9 to 11 is run.
+        names = ("deals",) if self.r.exchange is None else ("deals", "passes", "exchanges")
+        return all(len(self.body[name]) == self.terms.n for name in names)
+
     def opening(self, kind, seat, commitment):
-        """The opening stated in `close`, if it is there and opens the commitment."""
+        """The opening stated in `close`, if it opens the commitment."""
         stated = self.body[{"deal": "deals", "pass": "passes", "exchange": "exchanges"}[kind]]
-        if seat >= len(stated) or commitment is None:
+        if commitment is None:
             return None
-        good = opens_cards(kind, self.hand_id, seat, stated[seat], commitment)
+        good = opens_cards(kind, self.hand_id, self.terms, seat, stated[seat], commitment)
         return stated[seat]["cards"] if good else None
 
     def check_deal(self):
         """Check 9."""
-        computed = None
-        if len(self.seeds) == len(self.terms.shufflers):
-            pairs = [(who, self.seeds[who]) for who in self.terms.shufflers]
-            computed, self.kitty = self.terms.hands_of(
-                shuffled(self.terms.deck, self.hand_id, pairs)
-            )
         for seat in self.seats:
             commitment = hand_commitment(self.entries[self.r.deal], seat)
             some = self.opening("deal", seat, commitment)
             if some is None:
                 self.fail(9, "deal-opening", [self.r.deal, self.end])
                 continue
-            if computed is not None and some != computed[seat]:
+            if self.computed is not None and some != self.computed[seat]:
                 self.fail(9, "deal-cards", [self.r.deal, self.end])
             if self.terms.deal_in_order(some):
                 self.dealt[seat] = some
@@ -1516,7 +1527,6 @@ class Closed:
             entry = self.r.passes[seat]
             some = self.opening("pass", seat, self.entries[entry]["body"]["commitment"])
             if some is None:
-                # READING: 10.2 is judged, like 9.2, only of openings that passed 10.1.
                 self.fail(10, "pass-opening", [entry, self.end])
                 continue
             held = seat not in self.dealt or not Counter(some) - Counter(self.dealt[seat])
@@ -1533,7 +1543,7 @@ class Closed:
             giver = (seat - self.terms.offset) % self.terms.n
             if some is None:
                 self.fail(11, "exchange-opening", [self.r.exchange, self.end])
-            elif giver in self.passed and some != self.passed[giver]:  # READING: as lists
+            elif giver in self.passed and some != self.passed[giver]:
                 self.fail(11, "exchange-cards", [self.r.exchange, self.end])
             else:
                 self.received[seat] = some
@@ -1610,10 +1620,9 @@ class Closed:
         """Check 15."""
         stated, terms = self.body, self.terms
         if not terms.hearts:
-            # READING: 4.2 wants both empty in a deal-only hand, and this is the check to say so.
             if stated["points"]:
                 self.fail(15, "points-wrong", [self.end])
-            if stated["scores"]:
+            elif stated["scores"]:
                 self.fail(15, "scores-wrong", [self.end])
             return
         choice = None if self.r.choice is None else self.entries[self.r.choice]["body"]["moon"]
@@ -1623,19 +1632,19 @@ class Closed:
             kitty = self.kitty if needs_kitty else ()
             if stated["points"] != self.r.play.points(kitty, choice):
                 self.fail(15, "points-wrong", [self.end])
-        before = self.log.open["scores"]
-        right = len(before) == len(stated["points"]) == terms.n
-        if not right or stated["scores"] != scores_after(terms, before, stated["points"]):
+        before, points = self.log.open["scores"], stated["points"]
+        countable = len(points) == len(before) == terms.n
+        if countable and stated["scores"] != scores_after(terms, before, points):
             self.fail(15, "scores-wrong", [self.end])
 
     def check_result(self):
         """Check 16."""
-        stated, n = self.body, self.terms.n
-        if not self.terms.hearts:
-            expected = None
-        elif len(stated["points"]) != n or len(stated["scores"]) != n:
-            expected = "nothing follows"
-        else:
+        stated = self.body
+        due = self.terms.n if self.terms.hearts else 0
+        if {len(stated["points"]), len(stated["scores"])} != {due}:
+            return
+        expected = None
+        if self.terms.hearts:
             bots = [s for s in self.seats if self.log.open["seats"][s]["kind"] == "bot"]
             named = stated["result"]["left"] if stated["result"] else []
             left = set(self.r.replaced) | {s for s in bots if s in named}
@@ -1681,7 +1690,7 @@ def check_clock(replay):
             replay.out.fail(14, "expelled-early", [i], "vouched-author")
 
 
-def read_cards(log, kind, private, seat, commitment, sealed, recipient, sender):
+def read_cards(log, terms, kind, private, seat, commitment, sealed, recipient, sender):
     """The cards of a sealed opening, if the box opens, holds JCS(CARDS) and opens its commitment."""
     if sealed is None or commitment is None:
         return None
@@ -1693,7 +1702,8 @@ def read_cards(log, kind, private, seat, commitment, sealed, recipient, sender):
         return None
     if not cards(opening) or jcs(opening) != plain:
         return None
-    return opening["cards"] if opens_cards(kind, log.hand_id, seat, opening, commitment) else None
+    good = opens_cards(kind, log.hand_id, terms, seat, opening, commitment)
+    return opening["cards"] if good else None
 
 
 class Voided:
@@ -1716,8 +1726,7 @@ class Voided:
         self.reveals()
         self.seeds()
         self.passes()
-        unfounded = self.unfounded()
-        self.after_reveals(unfounded)
+        self.after_reveals(self.unfounded())
         if self.body["reason"] in ("no-reveal", "left"):
             self.out.remark(17, "silence", [self.end], "server's word")
 
@@ -1754,7 +1763,7 @@ class Voided:
                 continue
             body = self.entries[entry]["body"]
             args = (body["commitment"], body.get("sealed"), "server", f"seat/{seat}")
-            some = read_cards(self.log, "pass", self.private, seat, *args)
+            some = read_cards(self.log, self.terms, "pass", self.private, seat, *args)
             if some is not None and self.terms.pass_in_order(some):
                 self.good_passes[seat] = some
             else:
@@ -1770,21 +1779,20 @@ class Voided:
         return self.terms.hands_of(shuffled(self.terms.deck, self.log.hand_id, pairs))[0]
 
     def unfounded(self):
-        """17.5; True if it failed."""
+        """17.5; True if it was the last failure of it: the deal stays closed."""
         reason, seat = self.body["reason"], self.body["seat"]
         if reason == "bad-reveal" and seat in self.good_reveals:
             self.fail("void-unfounded", [self.r.reveals[seat], self.end])
-            return True
         if reason != "bad-pass" or seat not in self.good_passes:
             return False
         hands_now = self.hands()
         if hands_now and not Counter(self.good_passes[seat]) - Counter(hands_now[seat]):
             self.fail("void-unfounded", [self.r.passes[seat], self.end])
-        else:
-            self.out.fail(17, "bad-pass", [self.end])
+            return False
+        self.out.fail(17, "bad-pass", [self.end])
         return True
 
-    def after_reveals(self, unfounded):
+    def after_reveals(self, closed_deal):
         """17.6."""
         if self.r.deal is None and self.r.phase_before_end != "deal":
             return
@@ -1793,8 +1801,10 @@ class Voided:
             f["attribution"] == "proven" and 2 <= f["check"] <= 17 and f["entries"][0] < self.end
             for f in self.out.findings(self.log)
         )
-        if self.r.dispute is None and not excused and not unfounded:
-            self.fail("void-after-reveals", [*self.r.reveals.values(), self.end])
+        if self.r.dispute is None and not excused and not closed_deal:
+            blame = None if self.out.raw else "author"
+            entries = [*self.r.reveals.values(), self.end]
+            self.out.fail(17, "void-after-reveals", entries, blame, of=self.end)
 
 
 def check_disputes(replay):
@@ -1812,7 +1822,7 @@ def check_dispute(replay, i, seat, seen):
 
     def opened(entry):
         kind, at = entry["type"], (hand_commitment(entry, seat), hand_box(entry, seat))
-        return read_cards(log, kind, private, seat, *at, f"seat/{seat}", "server")
+        return read_cards(log, terms, kind, private, seat, *at, f"seat/{seat}", "server")
 
     some = opened(entries[seen])
     if some is None:
@@ -1845,9 +1855,9 @@ def check_head(log, out, head):
     """Check 21; `head` is an entry hash, or {"seq", "hash"}."""
     place = log.places.get(head["hash"] if isinstance(head, dict) else head, [None])[0]
     if place is None:
-        out.fail(21, "head-missing", [])
+        out.fail(21, "head-missing", [len(log.entries) - 1])
     elif any(entry["type"] != "ack" for entry in log.entries[place + 1 :]):
-        out.fail(21, "head-passed", [])  # READING: no entries are cited
+        out.fail(21, "head-passed", [place + 1])
 
 
 def verdict(status, findings, remarks, head):
@@ -1884,7 +1894,6 @@ def verify(data, *, server_key=None, seat_keys=None, head=None):
         check_head(log, out, head)
     findings = out.findings(log)
     closed = replay.end is not None and entries[replay.end]["type"] == "close"
-    # READING: "every check that applies looked at one thing" holds of every closed log.
     status = "invalid" if findings else "valid" if closed else "incomplete"
     last = {"seq": len(entries) - 1, "hash": log.hashes[-1]}
     return verdict(status, findings, out.remarks(), last)
@@ -2412,7 +2421,7 @@ def good_cases():
     good("replaced-play", "replaced in the play", gone("play:4", substitute="random/1"))
     good("replaced-close", "replaced before the close", gone("close"))
     good("deal-only", "nothing is played", dealt("deal only", house=True))
-    good("deal-only-packs", "two packs less two cards, and a kitty", dealt("packs", "PPPB", deck=TWO_PACKS))
+    good("deal-only-packs", "two packs, each less three cards, and a kitty", dealt("packs", "PPPB", deck=TWO_PACKS))
     good("deal-only-own-cards", "a list of codes that are no French cards", dealt("own", deck=OWN_CARDS))
     clock = {"clock": {"grace_ms": 500, "reserve_ms": 2000}}
     good("clock", "a clock, and nobody expelled", played("clock", **clock))
@@ -2433,10 +2442,10 @@ def good_cases():
 
 
 UNKNOWN = [("policy-unknown", 13, None, [0])]
-TWO_PACKS = {"packs": 2, "removed": ["2C", "2C", "AS", "AS"]}
+TWO_PACKS = {"packs": 2, "removed": ["2C", "3H", "AS"]}
 OWN_CARDS = {"cards": ["one", "two", "six", "ten", "~!?", "Abc", "xyz"]}
 LOW = [r + s for s in SUITS for r in RANKS if r not in "23Q"]
-TWO_SMALL_PACKS = {"packs": 2, "removed": LOW * 2 + ["QC", "QD"]}
+TWO_SMALL_PACKS = {"packs": 2, "removed": [*LOW, "QC"]}
 
 
 def gone_in_reveal():
@@ -2544,7 +2553,9 @@ def terms_cases():
     ragged = {"cards": ["2C", "3C", "10C", "4C"]}
     bad("open-terms", "code-lengths", "codes of two lengths", just_open("ragged", rules=DEAL_ONLY, deck=ragged))
     away = {"packs": 1, "removed": ["2C", "2C"]}
-    bad("open-terms", "removed", "more removed than there is", just_open("away", rules=DEAL_ONLY, deck=away))
+    bad("open-terms", "removed", "one card removed twice", just_open("away", rules=DEAL_ONLY, deck=away))
+    away = {"packs": 2, "removed": ["2C", "1C"]}
+    bad("open-terms", "removed-none", "a card removed that no pack has", just_open("none", rules=DEAL_ONLY, deck=away))
     for name, why, refused, rules, deck, kinds in TERMS:
         if refused and name in ("offset", "pass-many", "lowest-club-twice"):
             bad("open-terms", name, why, just_open(name, kinds, rules=changed(HEARTS, **rules), deck=deck))
@@ -2811,14 +2822,14 @@ def play_cases():
         hand = search(build)
         bad(folder or code_, why, hand, (code_, 12, culprit(hand), ["bad"]))
 
-    def unknown(hand):
-        by = f"seat/{hand.whose_turn()}"
-        hand.put("x", by, "play", {"card": "ZZ"}, entry_hash(hand.last_turn_entry()))
-
-    hand = played("zz", before={"play:4": unknown})
-    who = hand.entries[hand.marks["x"]]["by"]
-    why = "a card that the deck has not: it takes no effect, and the seat plays again"
-    bad("play-unknown-card", why, hand, ("play-unknown-card", 12, who, ["x"]))
+    for name, play, card, why in (
+        ("", "play:4", "ZZ", "a card that the deck has not: the play goes on after it"),
+        ("-led", "play:3", "ZZ", "a trick is led with such a card: who led it wins it"),
+        ("-heart", "play:4", "KH", "a heart that the deck has not is no heart: none are broken"),
+    ):
+        hand = played("zz", bends={play: body_setting(card=card)})
+        who = hand.entries[hand.marks[play]]["by"]
+        bad("play-unknown-card" + name, why, hand, ("play-unknown-card", 12, who, [play]))
 
     def neighbour(hand, seat):
         return (seat + 1) % hand.n
@@ -3020,6 +3031,7 @@ MALFORMED = [
     ("body-missing", "a body with a member too few", lambda t: t.replace(b'"clock":null,', b"")),
     ("name", "a table named with a control character", lambda t: t.replace(b"Vectors", b"Vec\\u202etors")),
     ("name-long", "a table named with 65 characters", lambda t: t.replace(b"Vectors", b"V" * 65)),
+    ("removed", "52 cards removed", lambda t: re.sub(rb'"deck":{[^}]*}', b'"deck":{"packs":1,"removed":[' + b",".join(b'"%s"' % c.encode() for c in FRENCH) + b"]}", t)),
     ("policy", "a policy name in upper case", lambda t: t.replace(b"low/1", b"Low/1")),
     ("after", "something follows", lambda t: t + b"{}"),
 ]
@@ -3505,7 +3517,7 @@ def composition_vectors():
         (["seat/0", "seat/1"], OWN_CARDS["cards"], 2),
         (
             ["house", "seat/0", "seat/1", "seat/2", "seat/3"],
-            Terms._deck({"packs": 1, "removed": []})[0],
+            FRENCH,
             4,
         ),
     ):
@@ -3745,7 +3757,7 @@ VARIANTS = [
         7,
     ),
 ]
-DECKS = {"1": SMALL_DECK, "2": {"packs": 2, "removed": LOW * 2}}
+DECKS = {"1": SMALL_DECK, "2": {"packs": 2, "removed": LOW}}
 
 
 def hearts_hands():

@@ -97,7 +97,7 @@ def again(table: Table, **terms: Any) -> Table:
     next_one = object.__new__(Table)
     next_one.__dict__.update(table.__dict__)
     rng = random.Random(f"again {terms} {table.log.head}")
-    opening = msgspec.structs.replace(table.dealer.next_terms(), **terms)
+    opening = msgspec.structs.replace(table.dealer.next_terms(), **({"left": ()} | terms))
     next_one.terms, next_one.entropy, next_one.rng = opening, rng.randbytes, rng
     next_one.dealer = Dealer(opening, table.server, at=table.at + 1000, entropy=rng.randbytes)
     staying = [n for n, one in enumerate(opening.seats) if isinstance(one, Person)]
@@ -165,7 +165,19 @@ def hands_of(world: World) -> dict[str, list[str]]:
 def regrouped(cards: Cards, size: int) -> Cards:
     """The same codes joined, cut elsewhere."""
     text = "".join(cards.cards)
-    return Cards(cards=tuple(text[n : n + size] for n in range(0, len(text), size)), salt=cards.salt)
+    return Cards(
+        cards=tuple(text[n : n + size] for n in range(0, len(text), size)), salt=cards.salt
+    )
 
 
-__all__ = ["SERVER", "Forge", "World", "again", "bot", "hands_of", "history", "play_out", "regrouped"]
+__all__ = [
+    "SERVER",
+    "Forge",
+    "World",
+    "again",
+    "bot",
+    "hands_of",
+    "history",
+    "play_out",
+    "regrouped",
+]

@@ -101,10 +101,11 @@ def entry_digest(entry):
     )
 
 
-def chained(said, keys=None):
+def chained(said, keys=None, prevs=None):
     """Raw entries from (by, type, body, seen) rows: `seen` is a position, -1 the genesis.
 
-    With `keys` (by to Signer) each is signed.
+    With `keys` (by to Signer) each is signed. `prevs` are other links than the right ones, by
+    position.
     """
     entries = []
     hashes = []
@@ -113,7 +114,7 @@ def chained(said, keys=None):
             "at": 1_700_000_000_000 + 1000 * seq,
             "body": body,
             "by": by,
-            "prev": hashes[-1] if hashes else "0" * 64,
+            "prev": (prevs or {}).get(seq, hashes[-1] if hashes else "0" * 64),
             "seen": "0" * 64 if seen == -1 else hashes[seen],
             "seq": seq,
             "type": kind,
@@ -177,6 +178,78 @@ def open_body(**changes):
     return body | changes
 
 
+COMMITMENT, SALT, KEY, SEED, BOX = "c1" * 32, "5a" * 32, "0b" * 32, "5e" * 64, "b0" * 60
+OPENING = {"cards": ["2C", "QS"], "salt": SALT}
+#: one body of every type with every member
+SAMPLES = {
+    "open": open_body(
+        deck={"cards": ["a", "b"], "packs": 1, "removed": ["2D"]},
+        previous="ee" * 32,
+        rules=HEARTS | {"exact_reset": [100, 50], "kitty": "first-trick"},
+    ),
+    "commit": {"commitment": COMMITMENT, "hand_key": KEY},
+    "reveal": {"sealed": BOX},
+    "deal": {"hands": [{"commitment": COMMITMENT, "sealed": BOX}, {"commitment": COMMITMENT}]},
+    "pass": {"commitment": COMMITMENT, "sealed": BOX},
+    "exchange": {"hands": [{"commitment": COMMITMENT}, {"commitment": COMMITMENT, "sealed": BOX}]},
+    "play": {"card": "2C"},
+    "choose": {"moon": "subtract"},
+    "close": {
+        "deals": [OPENING, OPENING],
+        "exchanges": [OPENING],
+        "passes": [OPENING],
+        "points": [0, 26],
+        "result": {"left": [1], "places": [1, 2], "winners": [0]},
+        "scores": [-26, 0],
+        "seeds": {"house": SEED, "seat/0": SEED},
+    },
+    "ack": {},
+    "replace": {"reason": "left", "seat": 1},
+    "dispute": {"hand_key": KEY},
+    "void": {"hand_key": KEY, "reason": "no-reveal", "seat": 0, "seeds": {"seat/1": SEED}},
+}
+
+
+def entry_of(kind, body, **changes):
+    """A raw entry that says this, signed by nobody."""
+    entry = {"at": 5, "body": body, "by": "server", "prev": "12" * 32, "seen": "34" * 32}
+    return entry | {"seq": 3, "sig": "56" * 64, "type": kind} | changes
+
+
+def leaves(value, path=()):
+    """Every (path, leaf) of a JSON value."""
+    if isinstance(value, dict | list):
+        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(inner, (*path, step))
+    else:
+        yield path, value
+
+
+def objects(value, path=()):
+    """The path of every object in a JSON value."""
+    if isinstance(value, dict):
+        yield path
+    if isinstance(value, dict | list):
+        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from objects(inner, (*path, step))
+
+
+def at_path(value, path):
+    for step in path:
+        value = value[step]
+    return value
+
+
+def replaced(value, path, new):
+    """The value with something else at a path."""
+    if not path:
+        return new
+    step, *rest = path
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[step] = replaced(value[step], rest, new)
+    return copy
+
+
 def hexes(size):
     return st.binary(min_size=size, max_size=size).map(bytes.hex)
 
@@ -194,7 +267,8 @@ parties = st.sampled_from(["server", "house", *(f"seat/{n}" for n in range(10))]
 cards_openings = st.fixed_dictionaries({"cards": st.lists(codes, max_size=20), "salt": hexes(32)})
 shares = st.fixed_dictionaries({"commitment": hexes(32)}, optional={"sealed": sealed})
 scores = st.lists(ints, max_size=10)
-seeds = st.dictionaries(parties, hexes(64), max_size=11)
+shufflers = st.sampled_from(["house", *(f"seat/{n}" for n in range(10))])
+seeds = st.dictionaries(shufflers, hexes(64), max_size=11)
 hearts_rules = st.fixed_dictionaries(
     {
         "cancellation": st.booleans(),
@@ -240,8 +314,7 @@ BODIES = {
     "open": st.fixed_dictionaries(
         {
             "attempt": positives,
-            "clock": st.none()
-            | st.fixed_dictionaries({"grace_ms": counts, "reserve_ms": counts}),
+            "clock": st.none() | st.fixed_dictionaries({"grace_ms": counts, "reserve_ms": counts}),
             "deck": st.fixed_dictionaries(
                 {},
                 optional={

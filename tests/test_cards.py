@@ -7,7 +7,7 @@ from helpers_primitives import FULL_PACK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdeal.cards import MAX_DECK, canonical, contains, french_deck, listed_deck
+from fairdeal.cards import MAX_DECK, canonical, contains, french_deck, in_deck, listed_deck
 
 
 def test_a_pack_in_canonical_order():
@@ -84,6 +84,10 @@ def test_canonical_order_of_twins_is_together_at_the_first():
     assert canonical(["AS", "2C", "3C", "2C"], french_deck(2)) == ("2C", "2C", "3C", "AS")
 
 
+def test_the_first_of_twins_says_where_they_stand():
+    assert canonical("ba", "aba") == ("a", "b")
+
+
 def test_canonical_order_of_a_listed_deck():
     assert canonical("abc", ["c", "a", "b"]) == ("c", "a", "b")
 
@@ -100,7 +104,8 @@ small_decks = st.lists(st.sampled_from("abcd"), max_size=6)
 @settings(deadline=None, max_examples=300)
 def test_contains_counts(deck, cards):
     wanted, there = Counter(cards), Counter(deck)
-    assert contains(deck, cards) == all(there[card] >= n for card, n in wanted.items())
+    held = all(there[card] >= n for card, n in wanted.items())
+    assert contains(deck, cards) == in_deck(cards, tuple(deck)) == held
 
 
 def test_contains_by_hand():

@@ -18,7 +18,7 @@ def test_a_seed_commitment_by_hand():
     for name in (b"house", b"seat/0", b"seat/9"):
         frame = (
             b"\x12fairdeal/v1/commit"
-            + b"\x00\x00\x00\x20" + HAND
+             b"\x00\x00\x00\x20" + HAND
             + b"\x00\x00\x00" + bytes([len(name)]) + name
             + b"\x00\x00\x00\x40" + SEED
         )  # fmt: skip

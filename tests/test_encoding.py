@@ -1,6 +1,6 @@
 """Canonical JSON, the strict parser, hexadecimal, frames and tagged hashes (spec section 2)."""
 
-import datetime
+import datetime as dt
 import hashlib
 import json
 import uuid
@@ -10,7 +10,16 @@ from typing import Any
 import msgspec
 import pytest
 import rfc8785
-from helpers_primitives import HEARTS, framed, hearts_rules, jcs, open_body, raw_entries
+from helpers_primitives import (
+    HEARTS,
+    at_path,
+    framed,
+    hearts_rules,
+    jcs,
+    objects,
+    open_body,
+    replaced,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,7 +77,9 @@ def test_integers_of_the_rims():
 
 def test_by_hand():
     value = {"b": [True, False, None], "a": {"€": "no"}.get("€"), "B": '"\\\n\x1f\x7fé'}
-    assert canonical(value) == b'{"B":"\\"\\\\\\n\\u001f\x7f\xc3\xa9","a":"no","b":[true,false,null]}'
+    assert (
+        canonical(value) == b'{"B":"\\"\\\\\\n\\u001f\x7f\xc3\xa9","a":"no","b":[true,false,null]}'
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,7 +119,7 @@ def test_a_value_outside_the_profile_has_no_canonical_form(value):
         {1: 2},
         {None: 2},
         {"a": {1, 2}},
-        [datetime.date(2024, 1, 2)],
+        [dt.date(2024, 1, 2)],
         Decimal(1),
         uuid.UUID(int=1),
     ],
@@ -227,7 +238,15 @@ def test_a_number_of_a_million_digits_is_refused_and_not_repeated():
 
 @pytest.mark.parametrize(
     "inside",
-    ["\\ud800", "\\udc00", "\\udfff\\ud800", "\\ud800\\ud800", "\\ud800\\u0041", "\\ud800x", "x\\udbff"],
+    [
+        "\\ud800",
+        "\\udc00",
+        "\\udfff\\ud800",
+        "\\ud800\\ud800",
+        "\\ud800\\u0041",
+        "\\ud800x",
+        "x\\udbff",
+    ],
 )
 def test_half_of_a_surrogate_pair(inside):
     refused(f'{{"a":["{inside}"]}}'.encode(), "$.a[0]", "surrogate")
@@ -280,7 +299,11 @@ def test_an_escape_that_json_does_not_have(escape):
 
 @pytest.mark.parametrize("name", ["é", "\\u00e9", "a漢", "\U0001f600"])
 def test_a_member_name_that_is_not_ascii(name):
-    error = refused(f'{{"ok":[{{"{name}":1}}]}}'.encode(), f"$.ok[0][{ascii(json.loads(chr(34) + name + chr(34)))}]", "ASCII")
+    error = refused(
+        f'{{"ok":[{{"{name}":1}}]}}'.encode(),
+        f"$.ok[0][{ascii(json.loads(chr(34) + name + chr(34)))}]",
+        "ASCII",
+    )
     assert str(error).isascii()
 
 
@@ -330,7 +353,7 @@ def test_size(monkeypatch):
         (b'{"a":1]', "$.a", "comma"),
         (b'{"a" 1}', "$.a", "colon"),
         (b'{"a","b"}', "$.a", "colon"),
-        (b':', "character 1", "value is missing"),
+        (b":", "character 1", "value is missing"),
         (b"]", "character 1", "value is missing"),
         (b"'a'", "character 0", "no JSON"),
         (b"[1,/**/2]", "$[1]", "no JSON"),
@@ -375,7 +398,11 @@ def test_any_bytes_are_accepted_or_malformed_and_never_more_than_json_accepts(da
     try:
         text = data.decode()
         value = json.loads(
-            text, parse_float=never, parse_int=integer, parse_constant=never, object_pairs_hook=members
+            text,
+            parse_float=never,
+            parse_int=integer,
+            parse_constant=never,
+            object_pairs_hook=members,
         )
         json.dumps(value, ensure_ascii=False).encode()  # no lone surrogate
     except ValueError:
@@ -511,18 +538,6 @@ def tokens_of(data):
     return pieces
 
 
-def members_of(value, path=()):
-    """The paths of all objects in a value that have members."""
-    if isinstance(value, dict):
-        if value:
-            yield path
-        for name, inner in value.items():
-            yield from members_of(inner, (*path, name))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from members_of(inner, (*path, index))
-
-
 class Twice(dict):
     """An object that is written with one member twice."""
 
@@ -534,37 +549,31 @@ class Twice(dict):
 def written(value):
     if isinstance(value, dict):
         pairs = value.pairs if isinstance(value, Twice) else value.items()
-        inner = ",".join(f"{json.dumps(name, ensure_ascii=False)}:{written(one)}" for name, one in pairs)
+        inner = ",".join(
+            f"{json.dumps(name, ensure_ascii=False)}:{written(one)}" for name, one in pairs
+        )
         return "{" + inner + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(written, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
 
 
-def replaced(value, path, new):
-    if not path:
-        return new
-    step, *rest = path
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[step] = replaced(value[step], rest, new)
-    return copy
-
-
-def at_path(value, path):
-    for step in path:
-        value = value[step]
-    return value
-
-
 @st.composite
 def mangled(draw):
     """A text near a valid `open` body: a member doubled, `-0`, escapes, blanks, or a byte changed."""
-    body = open_body(rules=draw(hearts_rules), clock=draw(st.none() | st.just({"grace_ms": 0, "reserve_ms": 0})))
-    kinds = draw(st.sets(st.sampled_from(["double", "zero", "escape", "blank", "byte", "cut", "name"]), max_size=3))
+    body = open_body(
+        rules=draw(hearts_rules), clock=draw(st.none() | st.just({"grace_ms": 0, "reserve_ms": 0}))
+    )
+    kinds = draw(
+        st.sets(
+            st.sampled_from(["double", "zero", "escape", "blank", "byte", "cut", "name"]),
+            max_size=3,
+        )
+    )
     if "name" in kinds:
         body["rules"]["card_points"][draw(st.sampled_from(["éé", "é♥", "QS", "Q♠"]))] = 1
     if "double" in kinds:
-        path = draw(st.sampled_from(list(members_of(body))))
+        path = draw(st.sampled_from([path for path in objects(body) if at_path(body, path)]))
         owner = at_path(body, path)
         name = draw(st.sampled_from(list(owner)))
         second = draw(st.sampled_from([owner[name], None, 0, ""]))
@@ -573,7 +582,11 @@ def mangled(draw):
     if "zero" in kinds:
         pieces = [b"-0" if piece == b"0" and draw(st.booleans()) else piece for piece in pieces]
     if "escape" in kinds:
-        place = draw(st.sampled_from([n for n, piece in enumerate(pieces) if len(piece) > 2 and piece[:1] == b'"']))
+        place = draw(
+            st.sampled_from(
+                [n for n, piece in enumerate(pieces) if len(piece) > 2 and piece[:1] == b'"']
+            )
+        )
         inside = pieces[place][1:-1].decode()
         if inside[:1].isascii() and "\\" not in inside:
             pieces[place] = f'"\\u{ord(inside[0]):04x}{inside[1:]}"'.encode()
@@ -609,11 +622,12 @@ def test_the_fast_path_accepts_exactly_what_the_slow_one_does(data):
         assert encoding.encode(body) == jcs(json.loads(data))
 
 
-@given(raw_entries())
-@settings(deadline=None, max_examples=100)
-def test_the_length_without_blanks(entry):
-    text = json.dumps(entry, indent=3)
-    assert encoding.solid(text.encode()) == len("".join(text.split()))
+def test_an_explanation_looks_only_so_far():
+    """A fault of the text is told where it is near, and a wrong shape where it would take seconds."""
+    for members, place in ((10, "$[10]"), (encoding.MAX_EXPLAINED + 10, "$")):
+        with pytest.raises(MalformedError) as caught:
+            decode(b"[" + b"1," * members + b"1.5]", TREES)
+        assert caught.value.place == place
 
 
 # -- hexadecimal ----------------------------------------------------------------------------------
@@ -680,7 +694,11 @@ def test_a_tag_has_at_most_255_bytes():
 
 
 frames = st.tuples(
-    st.text("ab\x00\x01", max_size=4), st.lists(st.binary(max_size=6) | st.sampled_from([b"\x00\x00\x00\x00", b"\x00\x00\x00\x01a"]), max_size=4)
+    st.text("ab\x00\x01", max_size=4),
+    st.lists(
+        st.binary(max_size=6) | st.sampled_from([b"\x00\x00\x00\x00", b"\x00\x00\x00\x01a"]),
+        max_size=4,
+    ),
 )
 
 

@@ -5,8 +5,10 @@ log from what seat 0 signed in whatever hand. The table below has a test for eve
 name a person; the search at the end puts logs together at random, always aiming at what fits.
 """
 
+# ruff: noqa: ARG005, SIM105 - tables of lambdas of one shape
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 from collections.abc import Callable
@@ -14,8 +16,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from forge import Forge, World, again, hands_of, history, play_out, regrouped
-from helpers import SEATS, SERVER, Bend, Key, Table
+from forge import Forge, World, hands_of, history, play_out, regrouped
+from helpers import SEATS, SERVER, Table
 
 from fairdeal import sealing, verify
 from fairdeal.dealer import Dealer
@@ -33,7 +35,6 @@ from fairdeal.messages import (
     Dispute,
     Entry,
     Pass,
-    Person,
     Play,
     Replace,
     Reveal,
@@ -100,7 +101,7 @@ def every_honest_message_everywhere() -> Logs:
     logs = []
     rng = random.Random(1)
     for one in w.honest:
-        for place in rng.sample(range(1, len(w.log)), 12):
+        for place in rng.sample(range(1, len(w.log)), 6):
             for rechain in (True, False):
                 forge = until(w.log, place).chain(one)
                 for entry in w.log.entries[place:]:
@@ -140,7 +141,7 @@ def messages_of_other_hands_and_attempts() -> Logs:
         tables, pool = history(seed)
         foreign = [one for one in pool if one.message.by == HONEST]
         for table in tables:
-            for _ in range(60):
+            for _ in range(20):
                 size = rng.randrange(1, len(table.log))
                 forge = until(table.log, size)
                 for one in rng.sample(foreign, 4):
@@ -328,7 +329,9 @@ def exchange_opened_with_its_codes_cut_elsewhere() -> Logs:
     return logs
 
 
-@frame("pass-cards", "play-not-held", "play-revoke", "play-hearts-unbroken", "play-first-trick-points")
+@frame(
+    "pass-cards", "play-not-held", "play-revoke", "play-hearts-unbroken", "play-first-trick-points"
+)
 def close_opens_otherwise() -> Logs:
     """The close gives seat 0 other cards, salts and seeds, in every combination of two."""
     w = world()
@@ -408,10 +411,8 @@ def one_card_in_two_hands() -> Logs:
     for cheater in (Doubles, DoubleExchange, DoubleExchange2):
         for seed in range(6):
             table = Table(4, seed=("doubles", seed), dealer=cheater)
-            try:
+            with contextlib.suppress(ValueError, KeyError):
                 table.run()
-            except (ValueError, KeyError):
-                pass
             w = World("frame")
             w.table, w.log = table, table.log
             w.keys = {by: key for by, key in table.secrets.items() if by != HONEST}
@@ -575,7 +576,9 @@ def bad_boxes(kind: str) -> dict[str, Callable[[Dealer, Share, Cards], Share]]:
         "one twice": lambda d, s, c: committed(d, (c.cards[0], *c.cards[:-1]), c.salt),
         "no card": lambda d, s, c: committed(d, ("ZZ", *c.cards[1:]), c.salt),
         "joined": lambda d, s, c: committed(
-            d, ("".join(c.cards[:3]), *c.cards[3:]) if len(c.cards) > 3 else ("".join(c.cards),), c.salt
+            d,
+            ("".join(c.cards[:3]), *c.cards[3:]) if len(c.cards) > 3 else ("".join(c.cards),),
+            c.salt,
         ),
         "split": lambda d, s, c: committed(d, tuple("".join(c.cards)), c.salt),
         "backwards": lambda d, s, c: committed(d, c.cards[::-1], c.salt),
@@ -623,9 +626,7 @@ def every_bad_box_disputed() -> Logs:
             for reason in ("dispute", "operator", "bad-pass"):
                 for key in (table.dealer._hand_key.hex(), "66" * 32):
                     body = void_for(table, reason, 0, hand_key=key)
-                    logs.append(
-                        until(log, found[0] + 1).say(SERVER, body, key=table.server).log
-                    )
+                    logs.append(until(log, found[0] + 1).say(SERVER, body, key=table.server).log)
             (deal,) = places(log, "deal", SERVER)
             logs.append(until(log, deal).chain(one).log)
             # the box exchanged for a good one under the dispute
@@ -638,6 +639,37 @@ def every_bad_box_disputed() -> Logs:
             forge.raw(msgspec.structs.replace(box, message=honest.message))
             logs.append(forge.raw(one).log)
     return logs
+
+
+@frame("play-revoke", "play-not-held", "play-first-trick-points", "play-hearts-unbroken")
+def bad_exchange_whose_dispute_is_lost() -> Logs:
+    """The server commits to what it must hand on, seals noise, loses the dispute, and closes rightly.
+
+    Seat 0 does not know what it received: whatever it plays may break the rules.
+    """
+    logs = []
+    for seed in range(12):
+        kind = type("Careless", (cheating_boxes("exchange", "noise"),), {"_refuse_privately": _let})
+        table = Table(4, seed=("lost", seed), dealer=kind)
+        for last in (False, True):
+            if last and HONEST in table.hand.persons:
+                table.dealer.replace(0, "left", table.at)
+            while True:
+                said = [(n, out) for n in table.seats for out in table.tell(n)]
+                said = [(n, out) for n, out in said if _kind(out.send) != "dispute"]
+                if not said:
+                    break
+                for n, out in said:
+                    try:
+                        table.give(n, out)
+                    except RemoteProtocolError:
+                        continue
+        logs.append(table.log)
+    return logs
+
+
+def _let(*_: Any) -> None:
+    """Refuses nothing."""
 
 
 @frame("dispute-key", "dispute-unfounded")
@@ -700,23 +732,12 @@ def test_every_code_that_names_a_person_has_a_frame() -> None:
     assert persons <= FRAMES.keys()
 
 
-KNOWN: dict[str, str] = {
-    "its_play_after_a_made_up_play_of_the_same_card": "6.7 judges a play by the place it was moved to",
-    "pass_opened_with_its_codes_cut_elsewhere": "codes are committed to joined: cut elsewhere they open",
-    "exchange_opened_with_its_codes_cut_elsewhere": "codes are committed to joined: cut elsewhere they open",
-}
 ALL = {make.__name__: make for makes in FRAMES.values() for make in makes}
 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(
-            name,
-            marks=[pytest.mark.xfail(strict=True, reason=KNOWN[name])] if name in KNOWN else [],
-        )
-        for name in ALL
-    ],
+    list(ALL),
 )
 def test_frame_does_not_name_the_honest_seat(name: str) -> None:
     logs = ALL[name]()
@@ -825,12 +846,11 @@ def play_until(
         forge.say(by, Play(card=card), seen=seen if by in forge.hand.persons else None, key=key)
 
 
-@pytest.mark.xfail(strict=True, reason="6.7 judges a play by the place it was moved to")
 @pytest.mark.parametrize("batch", range(2))
 def test_random_frames_name_nobody_honest(batch: int) -> None:
     worlds = [World(("random", batch, n), hand=1 + 3 * (n % 2)) for n in range(3)]
-    pools = [one for one in history(0)[1]]
-    for number in range(20_000 if LONG else 700):
+    pools = list(history(0)[1])
+    for number in range(20_000 if LONG else 300):
         rng = random.Random(f"frame {batch} {number}")
         log = random_frame(rng, worlds, pools)
         verdict = verify(log.encoded())
@@ -840,7 +860,6 @@ def test_random_frames_name_nobody_honest(batch: int) -> None:
 # -- a seat that forgets, and proofs -------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True, reason="a resumed seat's record has the head it was told, not the one it had seen")
 def test_record_written_before_the_log_is_told_again_forgets_nothing() -> None:
     """A seat resumes, hears only `open`, and stores itself: it must still know how far it had seen.
 
@@ -849,9 +868,6 @@ def test_record_written_before_the_log_is_told_again_forgets_nothing() -> None:
     """
     table = Table(2, seed="fork")
     first = table.tell(0)[0]
-    forge = Forge(table.log.entries[:1])
-    for entry in table.log.entries[1:3]:
-        forge.signed(_resigned(entry, forge, table.server), None)
     fork = Log([table.log.entries[0]])
     for entry in table.log.entries[1:3]:
         said = _resigned_over(entry, fork.head)
@@ -868,12 +884,6 @@ def test_record_written_before_the_log_is_told_again_forgets_nothing() -> None:
     except RemoteProtocolError as error:
         assert error.code == "record-head"
     assert [one for one in answers if one] == []
-    said = [_signed(first.send)]
-    assert len(said) == 1
-
-
-def _resigned(entry: Entry, forge: Forge, key: Key) -> Any:
-    return _resigned_over(entry, forge.log.head)
 
 
 def _resigned_over(entry: Entry, seen: str) -> Any:
@@ -894,8 +904,3 @@ def test_comparing_copies_of_an_honest_seat_never_proves_anything_against_it() -
         assert both.culprit != HONEST, both
         if both.proof:
             assert HONEST not in verify(both.proof).culprits
-
-
-assert Bend
-assert Person
-assert again

@@ -142,8 +142,13 @@ class Liar(Seat):
     """Disputes a box that is in order."""
 
     def _due_answer(self) -> Any:
-        if self.hand.deal is not None and ("dispute", self.log.hashes[self.hand.deal]) not in self._sent:
-            return self._say(Dispute(hand_key=self._hand_key.hex()), self.log.hashes[self.hand.deal])
+        if (
+            self.hand.deal is not None
+            and ("dispute", self.log.hashes[self.hand.deal]) not in self._sent
+        ):
+            return self._say(
+                Dispute(hand_key=self._hand_key.hex()), self.log.hashes[self.hand.deal]
+            )
         return super()._due_answer()
 
 
@@ -358,20 +363,9 @@ def hand_key_that_has_no_private_one() -> Logs:
     return logs
 
 
-KNOWN = {
-    "signature_spoilt_under_a_bad_reveal": "17.6 takes an unproven deviation for none",
-}
-
-
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(
-            name,
-            marks=[pytest.mark.xfail(strict=True, reason=KNOWN[name])] if name in KNOWN else [],
-        )
-        for name in FRAMES
-    ],
+    list(FRAMES),
 )
 def test_frame_does_not_name_the_server(name: str) -> None:
     logs = FRAMES[name]()
@@ -399,7 +393,9 @@ def edited(rng: random.Random, log: Log, logs: list[Log]) -> Log:
             entries.insert(near, entries.pop(place))
         elif what == 3:
             one = entries[place - 1]
-            entries[place - 1] = msgspec.structs.replace(one, at=max(0, one.at - 10 ** rng.randrange(9)))
+            entries[place - 1] = msgspec.structs.replace(
+                one, at=max(0, one.at - 10 ** rng.randrange(9))
+            )
         elif what == 4:
             other = rng.choice(logs).entries
             start = rng.randrange(len(other))
@@ -434,11 +430,10 @@ def chained(entries: list[Entry], place: int) -> list[Entry]:
 CHEATS = {"bad reveal": {"seat/2"}, "bad pass": {"seat/2"}, "dispute": {"seat/3"}}
 
 
-@pytest.mark.xfail(strict=True, reason="17.6 takes an unproven deviation for none")
 def test_random_edits_name_nobody_honest() -> None:
     logs = honest()
     names = list(logs)
-    for number in range(100_000 if LONG else 1200):
+    for number in range(100_000 if LONG else 700):
         rng = random.Random(f"edits {number}")
         name = rng.choice(names)
         log = edited(rng, logs[name], list(logs.values()))

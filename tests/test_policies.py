@@ -4,17 +4,28 @@ import hashlib
 import hmac
 import struct
 from collections import Counter
+from types import SimpleNamespace
 
 import msgspec
 import pytest
-from helpers_primitives import CHI_SQUARE_1E6, FULL_PACK, HEARTS, chi_square, fixed, framed
+from helpers_primitives import (
+    CHI_SQUARE_1E6,
+    FULL_PACK,
+    HEARTS,
+    chi_square,
+    fixed,
+    framed,
+    open_body,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdeal.bots import BotSeat, remaining
+from fairdeal.bots import BotSeat, policy_name, remaining
 from fairdeal.games.base import View
 from fairdeal.games.hearts import HeartsGame, HeartsRules
 from fairdeal.games.policies import POLICIES, Low, Random, draw
+from fairdeal.messages import Open, convert
+from fairdeal.parties import seat_number
 
 GAME = HeartsGame(msgspec.convert(HEARTS, HeartsRules), tuple(FULL_PACK), 4)
 
@@ -171,6 +182,30 @@ def test_a_random_bot_decides_from_its_stream():
     bot = BotSeat(Random(), seed, hand_id, 2)
     passed = bot.decide("pass", view(" ".join(FULL_PACK[:13]), seat=2))
     assert passed == tuple(card for card in FULL_PACK if card in wanted)
+
+
+def test_whose_policy_plays_a_seat():
+    """A bot's own; at a person's seat the substitute, which plays once the person has left."""
+    body = open_body(substitute="random/1")
+    hand = SimpleNamespace(terms=convert(body, Open))
+    assert [policy_name(hand, seat) for seat in (0, 1, 2, 3)] == [
+        "random/1",
+        "random/1",
+        "low/1",
+        "random/1",
+    ]
+    hand = SimpleNamespace(terms=convert(open_body(substitute="other/2"), Open))
+    assert [policy_name(hand, seat) for seat in (1, 2)] == ["other/2", "low/1"]
+
+
+def test_seats_are_numbered_as_they_are_written():
+    assert [seat_number(by) for by in ("seat/0", "seat/9", "server", "house", "seat/10")] == [
+        0,
+        9,
+        None,
+        None,
+        None,
+    ]
 
 
 def test_a_hand_after_the_exchange():

@@ -4,7 +4,7 @@ import pytest
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256, Hash
+from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.hmac import HMAC
 from helpers_primitives import fixed, framed
 from hypothesis import given, settings
@@ -90,7 +90,10 @@ def test_round_trip(plain, box_info, private):
 @given(plaintexts, infos, st.binary(min_size=32, max_size=32))
 @settings(deadline=None, max_examples=60)
 def test_our_boxes_open_by_the_rfc(plain, box_info, private):
-    assert independent_open(seal(plain, public_hand_key(private), box_info), private, box_info) == plain
+    assert (
+        independent_open(seal(plain, public_hand_key(private), box_info), private, box_info)
+        == plain
+    )
 
 
 @given(plaintexts, infos, st.binary(min_size=32, max_size=32))
@@ -249,7 +252,14 @@ def test_a_box_whose_sender_key_is_of_small_order_does_not_open(u):
 
 def test_there_are_no_other_small_orders_near():
     """8·(u) of every other u in a sample is not 0; 8 kills all of small order on curve and twist."""
-    others = [2, 3, 9, P - 2, P - 3, *(int.from_bytes(fixed("u", n, 31), "little") for n in range(20))]
+    others = [
+        2,
+        3,
+        9,
+        P - 2,
+        P - 3,
+        *(int.from_bytes(fixed("u", n, 31), "little") for n in range(20)),
+    ]
     for u in others:
         assert ladder(8, u) != 0
         assert is_hand_key(u.to_bytes(32, "little"))

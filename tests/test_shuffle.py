@@ -61,7 +61,9 @@ def from_the_spec(seed, hand_id, shuffler, size, reject=True):
     return places, rejected
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 31, 32, 33, 40, 51, 52, 104, 208, 416, 1000, 1024])
+@pytest.mark.parametrize(
+    "size", [1, 2, 3, 4, 5, 7, 31, 32, 33, 40, 51, 52, 104, 208, 416, 1000, 1024]
+)
 @pytest.mark.parametrize("shuffler", ["house", "seat/0", "seat/9"])
 def test_permutations_are_those_of_the_spec(size, shuffler):
     for number in range(10):
@@ -168,7 +170,11 @@ def test_position_p_goes_to_seat_p_mod_n(cards, seats):
 
 def test_the_critical_values_agree_with_the_formula():
     for freedom, limit in CHI_SQUARE_1E6.items():
-        assert 0.999 < wilson_hilferty(freedom) / limit < (1.16 if freedom < 5 else 1.05 if freedom < 20 else 1.01)
+        assert (
+            0.999
+            < wilson_hilferty(freedom) / limit
+            < (1.16 if freedom < 5 else 1.05 if freedom < 20 else 1.01)
+        )
 
 
 def within(counts, shuffles, kinds):
@@ -294,7 +300,9 @@ def test_one_permutation_twice_would_not_do():
     assert len(composed) < 120
 
 
-@pytest.mark.parametrize("other", [(HAND, "seat/1"), (HAND, "house"), (fixed("hand", 1, 32), "seat/0")])
+@pytest.mark.parametrize(
+    "other", [(HAND, "seat/1"), (HAND, "house"), (fixed("hand", 1, 32), "seat/0")]
+)
 def test_one_seed_in_two_places_agrees_as_often_as_chance(other):
     """At 52 cards the agreeing positions number 1 on average with variance 1, as fixed points do."""
     agreeing = []

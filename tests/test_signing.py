@@ -127,6 +127,14 @@ def test_signatures_of_the_other_library_verify(number, digest):
     assert SigningKey(signer.seed).sign(digest) == signer.sign(digest)  # Ed25519 is deterministic
 
 
+def test_a_fresh_key_signs_and_is_like_no_other():
+    one, other = SigningKey.generate(), SigningKey.generate()
+    assert one.public != other.public
+    assert verifies(one.public, bytes(32), one.sign(bytes(32)))
+    assert not verifies(other.public, bytes(32), one.sign(bytes(32)))
+    assert SigningKey(one.private_bytes()).public == one.public
+
+
 KEY = SigningKey(fixed("signing", size=32))
 DIGEST = fixed("digest", size=32)
 SIGNATURE = KEY.sign(DIGEST)

@@ -16,6 +16,7 @@ from fairdeal import verify
 from fairdeal.dealer import Dealer, Terms, bot
 from fairdeal.encoding import encode
 from fairdeal.errors import MalformedError
+from fairdeal.evidence import compare
 from fairdeal.findings import CHECKS, CODES, REMARKS, Verdict, finding
 from fairdeal.games import DealRules
 from fairdeal.games.policies import POLICIES
@@ -30,6 +31,7 @@ from fairdeal.messages import (
     Play,
     Replace,
     Reveal,
+    Signed,
     Void,
     message,
 )
@@ -237,7 +239,7 @@ def test_guarantee_without_a_person_s_key(hand: Table) -> None:
 def test_guarantee_with_persons_keys(hand: Table) -> None:
     text = hand.verify(seat_keys={1: hand.keys[1].public}).guarantee
     assert text.startswith("If seat/1 drew its seed at random and kept it secret")
-    assert "is what seat/1 has signed" in text
+    assert f"has signed for the log: seat/1 up to entry {hand.hand.end}." in text
     both = hand.verify(seat_keys={n: hand.keys[n].public for n in (0, 2)}).guarantee
     assert both.startswith("If seat/0 or seat/2 drew its seed")
     assert hand.verify(record=hand.seats[1].record).guarantee == text
@@ -286,7 +288,7 @@ def test_guarantee_of_a_seat_that_has_signed_nothing(hand: Table) -> None:
         cut = Log(hand.log.entries[:size]).encoded()
         text = verify(cut, seat_keys={1: hand.keys[1].public}).guarantee
         assert "nobody could choose" not in text
-        assert "is what seat/1 has signed" not in text
+        assert "-1" not in text
 
 
 def test_guarantee_of_a_seat_that_left_before_it_committed() -> None:
@@ -309,7 +311,7 @@ def test_guarantee_covers_what_was_seen_and_no_more(hand: Table) -> None:
             continue
         covered = max(cut.positions[seen] for seen in own)
         text = verify(cut.encoded(), seat_keys={1: hand.keys[1].public}).guarantee
-        assert f"everything up to entry {covered} is what seat/1 has signed" in text, size
+        assert f"seat/1 up to entry {covered}." in text, size
 
 
 def test_guarantee_of_what_deviates(hand: Table) -> None:
@@ -317,6 +319,92 @@ def test_guarantee_of_what_deviates(hand: Table) -> None:
     assert text.startswith("Something deviates from the protocol: no fair hand is guaranteed.")
     nothing = verify(b"").guarantee
     assert "nothing follows, for or against anybody" in nothing
+
+
+# -- proofs that stand alone ----------------------------------------------------------------------
+
+
+def forked() -> tuple[Bend, Bend]:
+    """Two copies of a hand; seat 1 revealed differently in each."""
+    table = until(4, commit=4)
+    one, other = (table.bend() for _ in range(2))
+    for bend, box in ((one, "00" * 112), (other, "11" * 112)):
+        bend.insert(5, "seat/1", Reveal(sealed=box), seen=bend[4])
+    return one, other
+
+
+def test_proof_and_pinned_keys() -> None:
+    """Whose key it is in the world only a pin says, for a seat that the table has."""
+    one, other = forked()
+    proof = compare(one.encoded(), other.encoded()).proof
+    assert proof is not None
+    verdict = verify(
+        proof, seat_keys={1: one.keys["seat/1"].public}, server_key=one.keys[SERVER].public
+    )
+    assert_only(verdict, "equivocation", "seat/1")
+    for seat in (1, 2, 9):
+        codes = {code for code, _ in found(verify(proof, seat_keys={seat: STRANGER.public}))}
+        assert codes == {"equivocation", "pin-seat-key"}
+
+
+def changed(proof: bytes, change: Callable[[Any], Any]) -> Verdict:
+    file = json.loads(proof)
+    change(file["proof"])
+    return verify(json.dumps(file).encode())
+
+
+def test_proof_that_proves_nothing() -> None:
+    one, other = forked()
+    proof = compare(one.encoded(), other.encoded()).proof
+    assert proof is not None
+    third = until(4, commit=4).bend()
+    third.insert(5, "seat/2", Reveal(sealed="22" * 112), seen=third[4])
+    for change in (
+        lambda file: file["claims"][0]["message"].update(seen="xy" * 32),
+        lambda file: file["claims"][0]["message"].update(type="bet"),
+        lambda file: file["claims"][0]["message"].update(sig="00" * 64),
+        lambda file: file.update(key=STRANGER.public.hex()),
+        lambda file: file["claims"][1].update(chain=[]),
+        lambda file: file["claims"].reverse() or file["claims"][0].update(chain=file["claims"][0]["chain"][1:]),
+    ):  # fmt: skip
+        verdict = changed(proof, change)
+        assert verdict.status == "malformed"
+        assert verdict.culprits == ()
+
+
+def test_proof_of_two_authors_of_one_key_is_none() -> None:
+    """The server speaks for several; two commits of its bots are no contradiction."""
+    table = Table(2, seed="two bots")
+    log = table.log
+    one, other = log.entries[1], log.entries[2]
+    claim = lambda entry, size: {  # noqa: E731
+        "chain": [
+            {"at": log.entries[n].at, "message": log.message_hashes[n].hex()} for n in range(size)
+        ],
+        "message": json.loads(Signed(message=entry.message, sig=entry.sig or "").encoded()),
+    }
+    opened = json.loads(encode(log.entries[0].message.body))
+    file = {
+        "fairdeal": 1,
+        "proof": {"claims": [claim(one, 1), claim(other, 2)], "key": table.server.public.hex(), "open": opened},
+    }  # fmt: skip
+    verdict = verify(json.dumps(file).encode())
+    assert verdict.status == "malformed"
+    assert "both can be true" in verdict.findings[0].found
+
+
+def test_two_opens_without_a_signature_are_no_proof() -> None:
+    one, other = Table(3, seed="opens").bend().cut(1), Table(3, seed="opens").bend().cut(1)
+    other[0].change(substitute="random/1")
+    proven = compare(one.encoded(), other.encoded())
+    assert proven.culprit == SERVER
+    assert proven.proof is not None
+    assert verify(proven.proof).culprits == (SERVER,)
+    for bend in (one, other):
+        bend[0].sign = False
+        unsigned = compare(one.encoded(), other.encoded())
+        assert (unsigned.proof, unsigned.culprit) == (None, None)
+        assert "not both" in unsigned.text
 
 
 # -- policies ------------------------------------------------------------------------------------
@@ -712,6 +800,13 @@ def test_choice_of_a_moon_runs_on_the_clock() -> None:
     assert table.run().verify().status == "valid"
 
 
+def test_clock_report_where_nobody_was_replaced() -> None:
+    verdict = Table(4, clock=PATIENT).run().verify()
+    assert verdict.status == "valid"
+    report = next(one for one in verdict.checks if one.number == 14)
+    assert (report.status, report.reason) == ("not run", "nobody was replaced")
+
+
 def test_clock_report_where_nobody_ran_out_of_time() -> None:
     table = Table(4, clock=PATIENT)
     table.dealer.replace(3, "left", table.at)
@@ -893,6 +988,17 @@ def test_close_before_the_last_card() -> None:
     assert ("out-of-turn", (SERVER,)) in found(verdict)
 
 
+def test_codes_that_are_split_otherwise_open_nothing() -> None:
+    """A commitment is made to the codes joined: only codes of the deck's length are meant."""
+
+    def split(body: Any) -> tuple[Cards, ...]:
+        one, two, three = body.passes[0].cards
+        wrong = (one + two[:1], two[1:] + three)
+        return (Cards(cards=wrong, salt=body.passes[0].salt), *body.passes[1:])
+
+    assert_only(closed(passes=split).verify(), "pass-opening", SERVER)
+
+
 def test_exchange_that_opens_to_what_no_pass_holds() -> None:
     """What a giver's bad pass held is not known: then its receiver's cards are what they are."""
     bend = closed(passes=lambda body: (Cards(cards=body.passes[0].cards, salt=H), *body.passes[1:]))
@@ -990,6 +1096,34 @@ def test_17_reports_of_a_void(hand: Table) -> None:
     assert isinstance(body, Void)
     assert verdict.hand is not None
     assert (verdict.hand.table, verdict.hand.game) == ("t-1", "g-1")
+
+
+# -- check 18 ------------------------------------------------------------------------------------
+
+
+def test_18_dispute_of_what_is_no_box() -> None:
+    """It is out of turn; there is nothing to open."""
+    table = until(4, deal=1)
+    for seen in (table.log.hashes[0], H):
+        bend = table.bend()
+        bend.insert(len(bend.drafts), "seat/1", Dispute(hand_key=H), seen=seen)
+        code = ("seen-unknown", ()) if seen == H else ("out-of-turn", ("seat/1",))
+        assert found(bend.verify()) == [code]
+
+
+@pytest.mark.parametrize("hands", ["none", "no box"])
+def test_18_dispute_of_a_box_that_is_not_there(hands: str) -> None:
+    """The server dealt no hand at all, or none to this seat: both are its own fault."""
+    table = until(4, deal=1)
+    bend = table.bend().cut(table.hand.deal + 1)
+    deal = bend.one("deal")
+    without = msgspec.structs.replace(deal.body.hands[1], sealed=msgspec.UNSET)
+    shares = (deal.body.hands[0], without, *deal.body.hands[2:])
+    deal.change(hands=() if hands == "none" else shares)
+    key = table.seats[1]._hand_key.hex()
+    bend.insert(len(bend.drafts), "seat/1", Dispute(hand_key=key), seen=deal)
+    verdict = bend.verify()
+    assert found(verdict) == [("body-form", (SERVER,)), ("dispute-founded", (SERVER,))]
 
 
 # -- the report ----------------------------------------------------------------------------------
