@@ -44,6 +44,7 @@ encode: Final = _encoder.encode
 def canonical(value: Any) -> bytes:
     """RFC 8785 bytes of any `value`. Raises ValueError for a value outside the profile."""
     try:
+        _require_plain(value)
         data = _encoder.encode(value)
     except (TypeError, ValueError, RecursionError, OverflowError) as error:
         raise ValueError("the value has no canonical JSON") from error
@@ -52,6 +53,20 @@ def canonical(value: Any) -> bytes:
     except MalformedError as error:
         raise ValueError(str(error)) from error
     return data
+
+
+def _require_plain(value: Any) -> None:
+    """Only what JSON has: a library would turn dates, sets or NaN into something."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            _require_plain(member)
+            if type(name) is not str:
+                raise TypeError("a member's name is a text")
+    elif isinstance(value, list | tuple):
+        for member in value:
+            _require_plain(member)
+    elif value is not None and type(value) not in (str, bool, int):
+        raise TypeError(f"{type(value).__name__} is no value of the profile")
 
 
 # -- strict parsing ------------------------------------------------------------------------------
@@ -95,6 +110,8 @@ def check(data: bytes) -> None:
 
 
 def _text(data: bytes) -> str:
+    if len(data) > MAX_BYTES:
+        raise MalformedError(f"it is larger than {MAX_BYTES // 2**20} MiB", f"byte {MAX_BYTES}")
     if not data.strip(_BLANKS):
         raise MalformedError("it is empty", "byte 0")
     if data.startswith(b"\xef\xbb\xbf"):
@@ -121,9 +138,10 @@ class _Checker:
         """The next token as (kind, text); kind is the punctuation, ``string`` or ``word``."""
         match = _TOKEN.match(self.text, self.at)
         if match is None:
-            left = _SPACE.sub("", self.text[self.at : self.at + 40])
+            left = self.text[self.at :].lstrip(" \t\n\r")
+            cut = not left or (left[0] == '"' and '"' not in left[1:])
             raise self.fail(
-                f"it is no JSON near character {self.at}" if left else "it ends too early"
+                "it ends too early" if cut else f"it is no JSON near character {self.at}"
             )
         self.at = match.end()
         punctuation, string, word = match.groups()
@@ -211,8 +229,6 @@ class _Checker:
 
 def parse(data: bytes) -> Any:
     """A JSON text of the profile as Python values. Raises MalformedError, naming the place."""
-    if len(data) > MAX_BYTES:
-        raise MalformedError(f"it is larger than {MAX_BYTES // 2**20} MiB", f"byte {MAX_BYTES}")
     check(data)
     return _generic.decode(data)
 
@@ -242,11 +258,11 @@ def shape_error(error: Exception, place: str) -> MalformedError:
 def strict(data: bytes, canonical_length: int) -> None:
     """Check the text `data`, given the length of the canonical form of what it decodes to.
 
-    Without a backslash in it, a text differs from its canonical form by white space, member order,
+    An ASCII text without a backslash differs from its canonical form by white space, member order,
     repeated members and `-0`. All but the order make it longer: so equal lengths prove it strict,
-    and only other texts need the slow pass.
+    and only other texts need the slow pass. (A value with `msgspec.Raw` in it proves nothing.)
     """
-    if len(data) != canonical_length or b"\\" in data:
+    if len(data) != canonical_length or b"\\" in data or not data.isascii():
         check(data)
 
 

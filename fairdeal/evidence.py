@@ -276,7 +276,8 @@ def _ignored_dispute(log: Log, box: int, dispute: Signed) -> Comparison:
 
 def judge_proof(data: bytes) -> tuple[Open, Finding]:
     """The finding that a proof proves (spec 8.2). Raises MalformedError if it proves nothing."""
-    proof = encoding.decode(data, _file).proof
+    encoding.check(data)  # the whole text: messages in it are not looked into by its shape
+    proof = encoding.shape(data, _file).proof
     terms = proof.open
     said = [_read(claim, n, proof.key) for n, claim in enumerate(proof.claims)]
     first, second = said

@@ -41,11 +41,20 @@ def _basis(case: Case, pinned: Pinned) -> str:
         return (
             f"The server and {names} may be one device: this convinces its owner and nobody else."
         )
-    signed = ", ".join(f"{by} up to entry {_last_seen(case, by)}" for by in seats)
+    shuffled = [by for by in seats if by in case.hand.reveals]
+    signed = " and ".join(_signed(case, by) for by in seats)
+    if not shuffled:
+        return f"{names} revealed no seed here, so how fair the shuffle was is not shown. {signed}."
     return (
-        f"If {names} drew its seed at random and kept it secret until its reveal, nobody could "
-        f"choose the deck. What is pinned has signed for the log: {signed}."
+        f"If {' or '.join(shuffled)} drew its seed at random and kept it secret until its reveal, "
+        f"nobody could choose the deck. {signed}."
     )
+
+
+def _signed(case: Case, by: str) -> str:
+    """How far a seat's own signatures reach."""
+    last = _last_seen(case, by)
+    return f"{by} has signed nothing" if last < 0 else f"{by} has signed for entries 0 to {last}"
 
 
 def _last_seen(case: Case, by: str) -> int:

@@ -74,8 +74,9 @@ _file: Final = msgspec.json.Decoder(_File)
 
 def read_record(data: bytes) -> Record:
     """A seat's record. Raises MalformedError, naming the place, for anything else."""
+    encoding.check(data)  # the whole text: messages in it are not looked into by its shape
     try:
-        record = encoding.decode(data, _file).record
+        record = encoding.shape(data, _file).record
     except MalformedError as error:
         raise _explained(data, error) from error
     record.messages()
@@ -93,9 +94,7 @@ _NOT_A_RECORD: Final = {
 def _explained(data: bytes, error: MalformedError) -> MalformedError:
     """A file of another kind is said to be that."""
     kind = kind_of(data)
-    if error.place.startswith(("byte", "character")) or kind not in _NOT_A_RECORD:
-        return error
-    return MalformedError(*_NOT_A_RECORD[kind])
+    return MalformedError(*_NOT_A_RECORD[kind]) if kind in _NOT_A_RECORD else error
 
 
 def write_record(record: Record) -> bytes:

@@ -50,6 +50,8 @@ class SigningKey:
 
 def verifies(public_key: bytes, message_hash: bytes, signature: bytes) -> bool:
     """Whether libsodium accepts the signature: S < L, canonical A and R, cofactorless."""
+    if len(signature) != SIGNATURE_BYTES or len(public_key) != PUBLIC_KEY_BYTES:
+        return False
     try:
         bindings.crypto_sign_open(signature + PREFIX + message_hash, public_key)
     except (CryptoError, ValueError):

@@ -7,13 +7,16 @@ included, is the adversary's.
 
 from __future__ import annotations
 
+import hmac
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
 import msgspec
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from helpers import SEATS, SERVER, Key, Table
+from nacl import bindings
 
 from fairdeal.dealer import Dealer, bot
 from fairdeal.hand import Hand
@@ -160,6 +163,36 @@ def hands_of(world: World) -> dict[str, list[str]]:
             cards += close.exchanges[n].cards
         held[SEATS[n]] = cards
     return held
+
+
+def hpke_with(entropy: Callable[[int], bytes]) -> Callable[[bytes, bytes, bytes], bytes]:
+    """HPKE's seal (RFC 9180) with its ephemeral keys from `entropy`: a run can be had again."""
+    kem, suite = b"KEM\x00\x20", b"HPKE\x00\x20\x00\x01\x00\x02"
+
+    def extract(salt: bytes, who: bytes, label: bytes, ikm: bytes) -> bytes:
+        return hmac.digest(salt, b"HPKE-v1" + who + label + ikm, "sha256")
+
+    def expand(prk: bytes, who: bytes, label: bytes, context: bytes, size: int) -> bytes:
+        text = size.to_bytes(2, "big") + b"HPKE-v1" + who + label + context
+        return hmac.digest(prk, text + b"\x01", "sha256")[:size]
+
+    def seal(plaintext: bytes, public_key: bytes, box_info: bytes) -> bytes:
+        secret = entropy(32)
+        enc = bindings.crypto_scalarmult_base(secret)
+        shared = bindings.crypto_scalarmult(secret, public_key)
+        shared = expand(
+            extract(b"", kem, b"eae_prk", shared), kem, b"shared_secret", enc + public_key, 32
+        )
+        context = b"\x00" + extract(b"", suite, b"psk_id_hash", b"")
+        context += extract(b"", suite, b"info_hash", box_info)
+        prk = extract(shared, suite, b"secret", b"")
+        key, nonce = (
+            expand(prk, suite, b"key", context, 32),
+            expand(prk, suite, b"base_nonce", context, 12),
+        )
+        return enc + AESGCM(key).encrypt(nonce, plaintext, b"")
+
+    return seal
 
 
 def regrouped(cards: Cards, size: int) -> Cards:

@@ -29,14 +29,14 @@ from cheats import (
     Rubbish,
     UnreadablePass,
 )
+from forge import hpke_with
 from helpers import SEATS, SERVER, Key
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from fairdeal import verify
+from fairdeal import sealing, verify
 from fairdeal.dealer import Dealer, Terms, bot
-from fairdeal.encoding import encode
 from fairdeal.errors import LocalProtocolError, RemoteProtocolError
 from fairdeal.evidence import compare
 from fairdeal.findings import Verdict
@@ -326,6 +326,8 @@ class Machine(RuleBasedStateMachine):
     ) -> None:
         rng = self.rng = random.Random(seed)
         self.compact, self.finish = compact, finish
+        self.seal = sealing.seal
+        sealing.seal = hpke_with(random.Random(f"boxes {seed}").randbytes)
         self.server_cheat = server
         self.kinds = {n: SEATS_CHEATING[c] for n, c in cheats.items() if n < people}
         self.twofold = {n for n, c in cheats.items() if c == "two"}
@@ -604,10 +606,13 @@ class Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         if not hasattr(self, "dealers"):
             return
-        for _ in range(80):
-            if not self.round() and not self.send_again() and not self.part():
-                break
-        self.judge()
+        try:
+            for _ in range(80):
+                if not self.round() and not self.send_again() and not self.part():
+                    break
+            self.judge()
+        finally:
+            sealing.seal = self.seal
 
     def send_again(self) -> bool:
         """Everybody reconnects; whether that brought anything."""
@@ -679,7 +684,7 @@ class Machine(RuleBasedStateMachine):
         """Somebody without keys changes the log: what is named then is not honest either."""
         from test_framing_server import edited
 
-        rng = random.Random(encode(log.head))
+        rng = random.Random(self.rng.random())
         for _ in range(3):
             changed = edited(rng, log, [log, *(dealer.log for dealer, _, _ in self.done)])
             if changed.entries[0].message.type == "open":

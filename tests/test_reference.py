@@ -412,6 +412,14 @@ def undecided(data: bytes, one: Any, other: Any) -> str | None:
         return "4.1.3: only `void` can follow"
     if codes <= {"scores-wrong"} and terms.hearts and terms.rules["kitty"]:
         return "15.2: scores follow from the stated points, also where the kitty is not known"
+    if codes <= {"void-after-reveals"}:
+        return "17.6: `before it`, before the void or before this step: is a finding about the void alone an excuse"
+    if codes <= {"bad-pass"} and all(replay.authors[f[4][0]] == SERVER for f in differing):
+        return "17.4: is the pass of a seat that is the server's by now a person's"
+    if codes <= {"open-scores"} and terms.refused:
+        return "3.5: also where 3.4 failed"
+    if codes <= {"dispute-key", "dispute-founded", "dispute-unfounded"}:
+        return "7.1: `judged by 6.1 and 7.1 alone`: does check 18 look at a dispute that equivocates"
     if codes <= {"deal-opening", "deal-cards", "pass-opening", "pass-cards", "exchange-opening", "exchange-cards"}:
         return "9: checks 9 to 11 where `close` does not open as many as there are seats"
     if codes <= {"points-wrong"} and replay.play:
@@ -420,8 +428,9 @@ def undecided(data: bytes, one: Any, other: Any) -> str | None:
             return "6.2.7: `every scoring card` where one was not played"
     if codes <= {"play-first-trick-points", "play-hearts-unbroken"}:
         return "12.2: a scoring card in the first trick, where it may be played"
-    if codes <= {"out-of-place", "out-of-turn", "after-end"} and all(log.entries[f[4][0]]["type"] == "ack" for f in differing):
-        return "6.8: an `ack` that fits, but saw another entry, takes effect"
+    once = ("commit", "reveal", "pass", "ack")
+    if codes <= {"out-of-place"} and all(log.entries[f[4][0]]["type"] in once for f in differing):
+        return "6.8: a message that fits, but saw another entry, takes effect: the second one does not fit"
     return None
 
 

@@ -16,7 +16,7 @@ from fairdeal import verify
 from fairdeal.dealer import Dealer, Terms, bot
 from fairdeal.encoding import encode
 from fairdeal.errors import MalformedError
-from fairdeal.evidence import compare
+from fairdeal.evidence import compare, is_proof
 from fairdeal.findings import CHECKS, CODES, REMARKS, Verdict, finding
 from fairdeal.games import DealRules
 from fairdeal.games.policies import POLICIES
@@ -239,7 +239,7 @@ def test_guarantee_without_a_person_s_key(hand: Table) -> None:
 def test_guarantee_with_persons_keys(hand: Table) -> None:
     text = hand.verify(seat_keys={1: hand.keys[1].public}).guarantee
     assert text.startswith("If seat/1 drew its seed at random and kept it secret")
-    assert f"has signed for the log: seat/1 up to entry {hand.hand.end}." in text
+    assert f"seat/1 has signed for entries 0 to {hand.hand.end}." in text
     both = hand.verify(seat_keys={n: hand.keys[n].public for n in (0, 2)}).guarantee
     assert both.startswith("If seat/0 or seat/2 drew its seed")
     assert hand.verify(record=hand.seats[1].record).guarantee == text
@@ -311,7 +311,7 @@ def test_guarantee_covers_what_was_seen_and_no_more(hand: Table) -> None:
             continue
         covered = max(cut.positions[seen] for seen in own)
         text = verify(cut.encoded(), seat_keys={1: hand.keys[1].public}).guarantee
-        assert f"seat/1 up to entry {covered}." in text, size
+        assert f"seat/1 has signed for entries 0 to {covered}." in text, size
 
 
 def test_guarantee_of_what_deviates(hand: Table) -> None:
@@ -342,6 +342,8 @@ def test_proof_and_pinned_keys() -> None:
         proof, seat_keys={1: one.keys["seat/1"].public}, server_key=one.keys[SERVER].public
     )
     assert_only(verdict, "equivocation", "seat/1")
+    assert is_proof(proof)
+    assert not is_proof(one.encoded())
     for seat in (1, 2, 9):
         codes = {code for code, _ in found(verify(proof, seat_keys={seat: STRANGER.public}))}
         assert codes == {"equivocation", "pin-seat-key"}
@@ -391,6 +393,19 @@ def test_proof_of_two_authors_of_one_key_is_none() -> None:
     verdict = verify(json.dumps(file).encode())
     assert verdict.status == "malformed"
     assert "both can be true" in verdict.findings[0].found
+
+
+@pytest.mark.parametrize("how", ["terms", "chain"])
+def test_copies_are_compared_as_far_as_they_can_be_followed(how: str) -> None:
+    """Terms that cannot be played, or a broken chain: what stands after is nobody's proof."""
+    one, other = forked()
+    for bend in (one, other):
+        if how == "terms":
+            bend[0].change(deck=Deck(packs=1, removed=("2D",)))
+        else:
+            bend[3].prev = H
+    compared = compare(one.encoded(), other.encoded())
+    assert (compared.proof, compared.culprit, compared.same) == (None, None, False)
 
 
 def test_two_opens_without_a_signature_are_no_proof() -> None:

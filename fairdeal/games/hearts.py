@@ -118,13 +118,11 @@ class Tricks:
         expected = "one of " + " ".join(legal) if legal else "a seat that holds the opening card"
         if self.opening_card is not None:
             return Breach("play-first-lead", self.opening_card)
-        if (
-            self.trick
-            and any(one[1] == self.trick[0][1][1] for one in cards)
-            and (card[1] != self.trick[0][1][1])
-        ):
+        led = self.trick[0][1][1] if self.trick else ""
+        allowed = tuple(one for one in cards if one[1] == led) or tuple(cards)
+        if card not in allowed:
             return Breach("play-revoke", expected)
-        if not self.tricks and card in self.game.scoring:
+        if card not in self._first_trick(allowed):
             return Breach("play-first-trick-points", expected)
         return Breach("play-hearts-unbroken", expected)
 
