@@ -16,7 +16,7 @@ from fairdeal import verify
 from fairdeal.dealer import Dealer, Terms, bot
 from fairdeal.encoding import encode
 from fairdeal.errors import MalformedError
-from fairdeal.evidence import compare, is_proof
+from fairdeal.evidence import compare
 from fairdeal.findings import CHECKS, CODES, REMARKS, Verdict, finding
 from fairdeal.games import DealRules
 from fairdeal.games.policies import POLICIES
@@ -298,6 +298,7 @@ def test_guarantee_of_a_seat_that_left_before_it_committed() -> None:
     verdict = table.run().verify(seat_keys={1: table.keys[1].public})
     assert verdict.status == "valid"
     assert "nobody could choose" not in verdict.guarantee
+    assert verdict.guarantee.startswith("seat/1 revealed no seed here")
     both = table.verify(seat_keys={n: table.keys[n].public for n in (1, 2)}).guarantee
     assert both.startswith("If seat/2 drew its seed")
 
@@ -342,8 +343,6 @@ def test_proof_and_pinned_keys() -> None:
         proof, seat_keys={1: one.keys["seat/1"].public}, server_key=one.keys[SERVER].public
     )
     assert_only(verdict, "equivocation", "seat/1")
-    assert is_proof(proof)
-    assert not is_proof(one.encoded())
     for seat in (1, 2, 9):
         codes = {code for code, _ in found(verify(proof, seat_keys={seat: STRANGER.public}))}
         assert codes == {"equivocation", "pin-seat-key"}

@@ -21,6 +21,9 @@
 #ifndef GONE_MAX
 #define GONE_MAX 1     /* seats that a live log replaces (a log in court: any) */
 #endif
+#ifndef LIVE_ONLY
+#define LIVE_ONLY 0
+#endif
 #ifndef WITNESS
 #define WITNESS 0      /* not 0: what must be reachable, so that the properties do not hold idly */
 #endif
@@ -177,13 +180,9 @@ inline receive(me, e) {
        y = THEN(view[me], e);
        if
        :: !NO_HEAD && head[me] != NONE ->
-          /* as long as the head and another: refused; shorter: fed from the first entry again */
-          i = 0; x = y;
-          do :: x > 0 -> x = BEFORE(x); i++ :: else -> break od;
-          j = 0; x = head[me];
-          do :: x > 0 -> x = BEFORE(x); j++ :: else -> break od;
+          extends(y, head[me], fits);              /* goes on from it, or is fed again up to it */
           if
-          :: i >= j -> extends(y, head[me], fits)
+          :: !fits -> extends(head[me], y, fits)
           :: else -> skip
           fi
        :: else -> skip
@@ -667,7 +666,7 @@ live:
        fi;
        v = 0;
        tell[s] ! e; s = 0; e = 0 }
-    :: court = 1; break
+    :: LIVE_ONLY == 0 -> court = 1; break
     od;
     skip;
 
