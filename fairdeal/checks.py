@@ -107,8 +107,8 @@ class Case:
     def whole(self, place: int) -> bool:
         """Whether an entry can be held against its author where it stands.
 
-        A person is judged by what it saw, so it is enough that this is here. The server is judged by
-        all that stands before, so it must have seen exactly that: else whoever holds the log
+        A person is judged by what it saw, so it is enough that this is here. The server is judged
+        by all that stands before, so it must have seen exactly that: else whoever holds the log
         could have put something in between.
         """
         by_server = self.parties[place] == SERVER
@@ -664,7 +664,7 @@ def _check_late_void(case: Case, *, unclear: bool) -> None:
 
 
 def check_dispute(case: Case) -> Looked:
-    """A disputed box is opened with the disclosed key: one of the two is at fault (18.1 to 18.3)."""
+    """A disputed box is opened with the disclosed key: one of the two is at fault (18.1, 18.2)."""
     disputes = [
         (place, entry.message)
         for place, entry in enumerate(case.log.entries)

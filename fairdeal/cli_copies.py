@@ -55,9 +55,7 @@ def _print(found: Comparison, *, as_json: bool, written: str | None) -> None:
     screen.show([screen.line(row) for row in show(found, written)])
 
 
-@click.command(
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
-)
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("command", metavar="COMMAND...", nargs=-1, required=True)
 @click.option(
     "--vectors",
@@ -70,8 +68,8 @@ def conformance(command: tuple[str, ...], vectors: str) -> int:
     """Run another verifier on every transcript of the vectors.
 
     COMMAND is run with the transcript's path as its last argument. It prints a JSON object with
-    `status` and `findings` (each with `code`, `culprits` and `entries`), as `fairdeal verify --json`
-    does. Where it differs is printed. Options of this command come before COMMAND.
+    `status` and `findings` (each with `code`, `culprits` and `entries`), as `fairdeal verify
+    --json` does. Where it differs is printed. Options of this command come before COMMAND.
 
     \b
     Examples:

@@ -15,7 +15,7 @@ SALT_BYTES = 32
 
 
 def seed_commitment(hand_id: bytes, shuffler: str, seed: bytes) -> bytes:
-    """`H("fairdeal/v1/commit", hand id, shuffler, seed)`; shuffler is ``house`` or ``seat/0`` …"""
+    """`H("fairdeal/v1/commit", hand id, shuffler, seed)`; shuffler is ``house`` or ``seat/n``."""
     return tagged_hash("fairdeal/v1/commit", hand_id, shuffler, seed)
 
 

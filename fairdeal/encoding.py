@@ -96,7 +96,8 @@ class _Frame:
     def step(self) -> str:
         if not self.is_object:
             return f"[{self.index}]"
-        return f".{self.name}" if _NAME_TOKEN.fullmatch(self.name) else f"[{ascii(self.name)[:44]}]"
+        plain = _NAME_TOKEN.fullmatch(self.name)
+        return f".{self.name}" if plain else f"[{self.name[:42]!a}]"
 
 
 def check(data: bytes) -> None:
@@ -183,7 +184,7 @@ class _Checker:
         if text in ("true", "false", "null"):
             return
         if not text.lstrip("+-.")[:1].isdigit():
-            raise self.fail(f"{ascii(text[:24])} is no JSON value")
+            raise self.fail(f"{text[:24]!a} is no JSON value")
         if _INTEGER.fullmatch(text) is None or abs(int(text)) > MAX_INT:
             shown = ascii(text[:24]) + ("…" if len(text) > 24 else "")
             raise self.fail(f"{shown} is no integer of magnitude below 2^53, written plainly")
@@ -310,7 +311,8 @@ def _hex_problem(text: str, size: int) -> str:
         return f"expected {wanted}, found upper-case ones"
     if len(text) == 2 * size:
         return f"expected {wanted}, found other characters"
-    if re.fullmatch(r"[A-Za-z0-9+/_-]{%d}={0,2}" % ((size * 4 + 2) // 3), text):
+    base64_digits = (size * 4 + 2) // 3
+    if re.fullmatch(rf"[A-Za-z0-9+/_-]{{{base64_digits}}}={{0,2}}", text):
         return f"expected {wanted}, found what looks like base64"
     return f"expected {wanted}, found {len(text)} characters"
 

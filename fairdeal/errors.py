@@ -1,9 +1,10 @@
 """The error tree: three kinds of failure that are never mixed.
 
-* Our caller asked for something the protocol forbids: `LocalProtocolError`, or a plain `ValueError`.
+* Our caller asked for what the protocol forbids: `LocalProtocolError`, or a plain `ValueError`.
 * Another party broke the protocol: `RemoteProtocolError`, which names the finding's code and, where
   that is sound, the culprit.
-* Bytes that are no message, entry, log or record of this version: `MalformedError`. It names nobody.
+* Bytes that are no message, entry, log or record of this version: `MalformedError`, which names
+  nobody.
 
 Anything else that escapes is a fault of this library.
 """

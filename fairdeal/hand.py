@@ -250,9 +250,9 @@ class Hand:
         place = self.size
         self.size += 1
         self.digests.append(judged.digest)
-        if judged.deviations and self.astray is None:
-            if any(one.code in _ASTRAY for one in judged.deviations):
-                self.astray = place
+        codes = [one.code for one in judged.deviations]
+        if codes and self.astray is None and not _ASTRAY.isdisjoint(codes):
+            self.astray = place
         for slot in judged.slots:
             self._said[slot] = place
         if judged.follows:

@@ -391,7 +391,7 @@ def _read_body(kind: str, raw: msgspec.Raw) -> Any:
     try:
         body = _DECODE[kind](raw)
     except KeyError as error:
-        raise MalformedError(f"unknown type {ascii(kind)}", "$.type") from error
+        raise MalformedError(f"unknown type {kind!a}", "$.type") from error
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise shape_error(error, "$.body") from error
     if kind == "open":
@@ -408,7 +408,7 @@ _BOXED: Final = ("reveal", "deal", "pass", "exchange")
 def _require_boxes(body: Reveal | Deal | Pass | Exchange) -> None:
     """A box is whole bytes in lower-case hexadecimal."""
     if isinstance(body, Deal | Exchange):
-        boxes = {f"$.body.hands[{place}].sealed": one.sealed for place, one in enumerate(body.hands)}
+        boxes = {f"$.body.hands[{n}].sealed": one.sealed for n, one in enumerate(body.hands)}
     else:
         boxes = {"$.body.sealed": body.sealed}
     found = [(place, box) for place, box in boxes.items() if box is not UNSET and not is_hex(box)]

@@ -184,7 +184,7 @@ class Seat:
         return kind
 
     def legal(self) -> tuple[str, ...]:
-        """The cards that may be played now, in canonical order; empty if it is not this seat's turn."""
+        """The cards that may be played now, in canonical order; none if another seat is on turn."""
         play = self.hand.play
         if play is None or not self._may_say("play"):
             return ()
@@ -261,7 +261,7 @@ class Seat:
         return self._say(Choose(moon=moon))
 
     def pending(self) -> Outgoing | None:
-        """What this seat has signed and the log does not show yet: send it again after a reconnect."""
+        """What this seat has signed and the log does not show: send it again after a reconnect."""
         if (box := self._bad_box()) is not None and self._caught_up():
             own = self._sent.get(("dispute", self.log.hashes[box]))
             return None if own is None else Outgoing(self.record, own.encoded())

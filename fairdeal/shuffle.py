@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import struct
 from collections.abc import Iterator, Sequence
-from itertools import chain, count
+from itertools import chain
 
 from fairdeal.cards import MAX_DECK
 from fairdeal.encoding import frame, u16, u32
@@ -21,8 +21,10 @@ LIMITS = (0, *(65536 - 65536 % n for n in range(1, MAX_DECK + 1)))
 
 
 def blocks(seed: bytes, label: bytes) -> Iterator[bytes]:
-    """The 64-byte blocks `HMAC-SHA-512(seed, u32(i) ‖ label)` for i = 1, 2, …"""
-    for number in count(1):
+    """The 64-byte blocks `HMAC-SHA-512(seed, u32(i) ‖ label)`, i counting from 1."""
+    number = 0
+    while True:
+        number += 1
         yield hmac.digest(seed, u32(number) + label, "sha512")
 
 
@@ -59,7 +61,7 @@ def apply(perm: Sequence[int], before: Sequence[str]) -> list[str]:
 def hands_of(
     deck: Sequence[str], seats: int
 ) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
-    """Deal a shuffled deck: position p goes to seat `p mod n`; what does not divide is the kitty."""
+    """Deal a shuffled deck: position p to seat `p mod n`; what does not divide is the kitty."""
     dealt = len(deck) - len(deck) % seats
     hands = tuple(tuple(deck[seat:dealt:seats]) for seat in range(seats))
     return hands, tuple(deck[dealt:])

@@ -478,7 +478,8 @@ BODIES = {
         previous=either(is_null, h32),
         rules=either(is_object(game=is_one("deal")), hearts_rules),
         deck=either(
-            is_object(packs=is_int(1, 8), removed=is_list(code, 0, 51)), is_object(cards=is_list(code))
+            is_object(packs=is_int(1, 8), removed=is_list(code, 0, 51)),
+            is_object(cards=is_list(code)),
         ),
         house=is_bool,
         server_key=h32,

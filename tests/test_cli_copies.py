@@ -29,7 +29,9 @@ def copies(tmp_path: Path) -> tuple[Path, Path]:
     return paths
 
 
-def test_compare_writes_a_proof_that_verify_confirms(copies: tuple[Path, Path], tmp_path: Path) -> None:
+def test_compare_writes_a_proof_that_verify_confirms(
+    copies: tuple[Path, Path], tmp_path: Path
+) -> None:
     proof = tmp_path / "proof.json"
     done = run("compare", *copies, "-o", proof)
     assert done.exit_code == 1
@@ -92,8 +94,12 @@ def test_conformance_says_where_it_differs(tmp_path: Path) -> None:
     assert "0 agree, 1 differ" in done.output
 
 
-@pytest.mark.parametrize("command", [("false",), ("echo", "nonsense"), ("echo", "[1]"), ("no-such-command-at-all",)])
-def test_conformance_of_a_broken_verifier_is_no_traceback(command: tuple[str, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "command", [("false",), ("echo", "nonsense"), ("echo", "[1]"), ("no-such-command-at-all",)]
+)
+def test_conformance_of_a_broken_verifier_is_no_traceback(
+    command: tuple[str, ...], tmp_path: Path
+) -> None:
     folder = vectors(tmp_path, {"status": "valid", "findings": []})
     done = run("conformance", "--vectors", folder, *command)
     assert done.exit_code == 1
@@ -111,5 +117,7 @@ def test_the_reference_conforms_on_a_few(tmp_path: Path) -> None:
     some = sorted((ROOT / "spec/vectors/transcripts").iterdir())[::40]
     for folder in some:
         (tmp_path / folder.name).symlink_to(folder)
-    done = run("conformance", "--vectors", tmp_path, sys.executable, ROOT / "spec/reference.py", "verify")
+    done = run(
+        "conformance", "--vectors", tmp_path, sys.executable, ROOT / "spec/reference.py", "verify"
+    )
     assert done.exit_code == 0, done.output

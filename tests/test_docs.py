@@ -65,7 +65,11 @@ def test_versions_agree() -> None:
     assert f"## {SPEC_VERSION}" in (ROOT / "spec/CHANGELOG.md").read_text()
 
 
-@pytest.mark.parametrize("path", [*ROOT.glob("*.md"), *ROOT.glob("spec/**/*.md"), *ROOT.glob("docs/*.md")], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "path",
+    [*ROOT.glob("*.md"), *ROOT.glob("spec/**/*.md"), *ROOT.glob("docs/*.md")],
+    ids=lambda p: p.name,
+)
 def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text()):
         if "://" not in target:
@@ -74,7 +78,9 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 def test_readme_tour_runs(capsys: pytest.CaptureFixture[str]) -> None:
     """The developer's five minutes, as written."""
-    code = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    code = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
     assert len(code) == 1
     exec(compile(code[0], "README.md", "exec"), {})  # noqa: S102 - our own README
     assert capsys.readouterr().out == "valid\n"

@@ -31,7 +31,9 @@ def assert_proven(found: Comparison, culprit: str) -> bytes:
     return found.proof
 
 
-def forked(kind: str, by: str, change: dict[str, Any], cut: int = 1, **options: Any) -> tuple[Log, Log]:
+def forked(
+    kind: str, by: str, change: dict[str, Any], cut: int = 1, **options: Any
+) -> tuple[Log, Log]:
     """Two copies that part at one message, everything up to it the same."""
     table = Table(**options).run()
     one, other = table.bend(), table.bend()
@@ -54,7 +56,9 @@ def forked(kind: str, by: str, change: dict[str, Any], cut: int = 1, **options: 
         ("pass", "seat/0", {"commitment": "22" * 32}, "seat/0"),
     ],
 )
-def test_two_messages_of_one_key_are_a_proof(kind: str, by: str, change: dict[str, Any], culprit: str) -> None:
+def test_two_messages_of_one_key_are_a_proof(
+    kind: str, by: str, change: dict[str, Any], culprit: str
+) -> None:
     one, other = forked(kind, by, change, people=3)
     found = compare(one.encoded(), other.encoded())
     assert found.parts_at == len(one) - 1
@@ -186,7 +190,9 @@ def mutations(proof: bytes) -> dict[str, bytes]:
     return {edit.__name__: change(edit) for edit in edits}
 
 
-@pytest.mark.parametrize("name", ["swap", "sign", "card", "key", "cut", "empty", "date", "terms", "seats"])
+@pytest.mark.parametrize(
+    "name", ["swap", "sign", "card", "key", "cut", "empty", "date", "terms", "seats"]
+)
 def test_a_bent_proof_proves_nothing(name: str) -> None:
     one, other = forked("play", "seat/0", {"card": "2C"}, people=3)
     proof = assert_proven(compare(one.encoded(), other.encoded()), "seat/0")
@@ -198,7 +204,11 @@ def test_plays_over_different_entries_are_no_proof() -> None:
     """Two true plays of one person, dressed up as a proof, prove nothing."""
     one, other = forked("play", "seat/0", {"card": "2C"}, people=3)
     value = json.loads(compare(one.encoded(), other.encoded()).proof or b"")
-    earlier = next(place for place, entry in enumerate(one.entries) if entry.message.by == "seat/0" and isinstance(entry.message.body, Play))
+    earlier = next(
+        place
+        for place, entry in enumerate(one.entries)
+        if entry.message.by == "seat/0" and isinstance(entry.message.body, Play)
+    )
     entry = one.entries[earlier]
     seen = one.position_of(entry.message.seen)
     claim = {
@@ -222,7 +232,9 @@ def test_an_ignored_dispute_is_proven_by_the_record() -> None:
     found = compare(ignoring.encoded(), table.seats[1].record)
     assert found.proof is not None
     verdict = verify(found.proof)
-    assert [(one.code, one.culprits) for one in verdict.findings] == [("dispute-founded", ("server",))]
+    assert [(one.code, one.culprits) for one in verdict.findings] == [
+        ("dispute-founded", ("server",))
+    ]
 
 
 def test_a_record_that_agrees_says_so() -> None:

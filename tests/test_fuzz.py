@@ -27,7 +27,22 @@ def test_corpus_passes(name: str) -> None:
 def test_mutations_of_the_corpus_pass(name: str) -> None:
     rng = random.Random(name)
     small = [path.read_bytes() for path in CORPUS[name]]
-    tokens = (b"{", b"}", b"[", b"]", b'"', b",", b":", b"-", b"1e9", b"null", b"9" * 20, b"\xff", b"\\ud800", b'{"a":1,"a":1}')
+    tokens = (
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b'"',
+        b",",
+        b":",
+        b"-",
+        b"1e9",
+        b"null",
+        b"9" * 20,
+        b"\xff",
+        b"\\ud800",
+        b'{"a":1,"a":1}',
+    )
     for _ in range(400):
         data = bytearray(rng.choice(small))
         for _ in range(rng.randrange(1, 4)):

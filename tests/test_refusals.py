@@ -188,8 +188,6 @@ def _deal_of(table: Table) -> Any:
     return done.log.entries[done.hand.deal or 0].message.body
 
 
-
-
 @pytest.mark.parametrize(
     "name",
     list(SEAT),

@@ -40,7 +40,9 @@ def test_copied_commitment_is_refused_and_remarked() -> None:
     bend[2].change(commitment=bend[1].body.commitment)
     verdict = bend.verify()
     assert (verdict.status, verdict.findings) == ("incomplete", ())
-    assert [(one.code, one.culprits, one.entries) for one in verdict.remarks] == [("commitment-copied", (), (1, 2))]
+    assert [(one.code, one.culprits, one.entries) for one in verdict.remarks] == [
+        ("commitment-copied", (), (1, 2))
+    ]
 
 
 def test_withheld_reveal_is_the_servers_word() -> None:
@@ -51,7 +53,9 @@ def test_withheld_reveal_is_the_servers_word() -> None:
     table.dealer.void("no-reveal", 1, table.at)
     verdict = table.verify()
     assert (verdict.status, verdict.findings) == ("incomplete", ())
-    assert [(one.code, one.attribution, one.culprits) for one in verdict.remarks] == [("silence", "server's word", ())]
+    assert [(one.code, one.attribution, one.culprits) for one in verdict.remarks] == [
+        ("silence", "server's word", ())
+    ]
     assert verdict.stop is not None
     assert "no-reveal (seat/1)" in verdict.stop.reason
 
@@ -60,4 +64,6 @@ def test_voiding_after_a_shown_deviation_is_no_second_finding() -> None:
     """A bad reveal that came last leaves the server no other way."""
     from cheats import CHEATS
 
-    assert found(__import__("fairdeal").verify(CHEATS["bad-reveal"]().log.encoded())) == [("bad-reveal", ("seat/2",))]
+    assert found(__import__("fairdeal").verify(CHEATS["bad-reveal"]().log.encoded())) == [
+        ("bad-reveal", ("seat/2",))
+    ]

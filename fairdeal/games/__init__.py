@@ -1,4 +1,4 @@
-"""The games a table can play. A new one is a module beside these and a line in each of these two."""
+"""The games a table can play. A new one is a module beside these and a line in both of these."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Play(Protocol):
         """The trick on the table."""
 
     def legal(self, cards: Collection[str]) -> tuple[str, ...]:
-        """Which of a hand's cards may be played next. Empty only for a hand that cannot be on turn."""
+        """Which of a hand's cards may be played next; none only of one that cannot be on turn."""
 
     def breach(self, cards: Collection[str], card: str) -> Breach | None:
         """The rule that playing `card` from the hand `cards` breaks, if any."""

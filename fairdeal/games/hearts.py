@@ -232,19 +232,22 @@ class HeartsGame:
     def _problem(self) -> str | None:
         rules, deck, seats = self.rules, self.deck, self.seats
         hand, left_over = divmod(len(deck), seats)
-        known = set(deck)
+        known, by_club = set(deck), rules.first_lead == "lowest-club"
         checks = (
             (any(len(c) != 2 or c[0] not in _RANK or c[1] not in "CDHS" for c in deck),
              "Hearts needs French cards"),
             (seats < 3, "Hearts needs at least 3 seats"),
             (hand < 1, "there are fewer cards than seats"),
-            (not set(rules.card_points) <= known, "card_points names a card that is not in the deck"),
-            (any(card[1] == "H" for card in rules.card_points), "a heart scores 1, not by card_points"),
-            (left_over and rules.kitty is None, f"{left_over} cards do not divide and no kitty takes them"),
-            (rules.first_lead == "lowest-club" and not self.lowest_club, "there is no club to lead"),
-            (rules.first_lead == "lowest-club" and deck.count(self.lowest_club) > 1,
+            (not set(rules.card_points) <= known,
+             "card_points names a card that is not in the deck"),
+            (any(card[1] == "H" for card in rules.card_points),
+             "a heart scores 1, not by card_points"),
+            (left_over and rules.kitty is None,
+             f"{left_over} cards do not divide and no kitty takes them"),
+            (by_club and not self.lowest_club, "there is no club to lead"),
+            (by_club and deck.count(self.lowest_club) > 1,
              "two seats can hold the lowest club, so it cannot say who leads"),
-            (rules.first_lead == "lowest-club" and left_over, "the lowest club may lie in the kitty"),
+            (by_club and left_over, "the lowest club may lie in the kitty"),
             (any(offset >= seats for offset in rules.pass_cycle), "a pass goes to no seat"),
             (any(rules.pass_cycle) and rules.pass_count > hand, "more cards are passed than dealt"),
             (rules.cancellation and len(deck) == len(known), "no two cards can cancel in one pack"),

@@ -24,7 +24,10 @@ def main() -> None:
     grow = "--grow" in options
     found = corpus if grow else Path(tempfile.mkdtemp())
     flags = [one for one in options if one != "--grow"]
-    atheris.Setup([sys.argv[0], *flags, "-max_len=65536", "-timeout=20", str(found), str(corpus)], TARGETS[name])
+    atheris.Setup(
+        [sys.argv[0], *flags, "-max_len=65536", "-timeout=20", str(found), str(corpus)],
+        TARGETS[name],
+    )
     atheris.Fuzz()
 
 
