@@ -20,7 +20,6 @@ from fairdeal.encoding import Shape, tagged_hash, u64
 from fairdeal.errors import MalformedError
 from fairdeal.findings import Finding, finding
 from fairdeal.hand import CONTRADICTS_PERSON, CONTRADICTS_SERVER, Hand, Slot, hand_name
-from fairdeal.kinds import kind_of
 from fairdeal.log import GENESIS, Log, read_log
 from fairdeal.messages import (
     FORMAT_VERSION,
@@ -88,11 +87,6 @@ class Comparison(Struct, frozen=True):
     proof: bytes | None
     same: bool
     text: str
-
-
-def is_proof(data: bytes) -> bool:
-    """Whether this is a proof, good or not, and no transcript."""
-    return kind_of(data) == "proof"
 
 
 # -- comparing -----------------------------------------------------------------------------------

@@ -185,7 +185,7 @@ class Hand:
         return Judgement(message, digest, (one,), False, ())
 
     def _person_misplaced(self, fits: bool, message: Message, seen: int | None) -> Deviation | None:
-        if seen is None:
+        if seen is None or seen < 0:
             return Deviation("seen-unknown", Fault.NOBODY, "an entry of this log", message.seen)
         if self.astray is not None and seen >= self.astray:
             return None if fits else self._displaced(message, Fault.NOBODY)

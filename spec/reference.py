@@ -1066,7 +1066,7 @@ class Replay:
         self.deal = self.exchange = self.choice = self.dispute = self.end = None
         self.bots_at_deal = []
         self.phase_before_end = None
-        self.dead = False  # a seed is lost: only `void` may follow
+        self.dead = False  # a seed is lost: only other reveals, `replace` and `void` can follow
         self.play = None
         self.plays = []  # entries of the plays that took effect
         self.astray = None  # the first entry that led the log astray
@@ -1114,7 +1114,7 @@ class Replay:
         phase, fitting = self.phase, None
         if phase == "closed":
             fitting = self.end if kind == "ack" and seat not in self.acks else None
-        elif self.dispute is not None or self.dead or phase in ("start", "voided"):
+        elif self.dispute is not None or phase == "voided" or (self.dead and kind != "reveal"):
             return set()
         elif kind == "dispute":
             return {self.deal, self.exchange} - {None}
@@ -1147,11 +1147,11 @@ class Replay:
             return False
         if kind == "void":
             return by == "server"
-        if self.dispute is not None or self.dead:
+        if self.dispute is not None:
             return False
         if kind == "replace":
             return by == "server"
-        if kind != phase:
+        if kind != phase or self.dead:
             return False
         if kind in ("deal", "exchange", "close"):
             return by == "server"
@@ -1408,7 +1408,9 @@ class Replay:
             self.replace(i, entry["body"])
 
     def end_reveal(self):
-        if all(seat in self.reveals for seat in self.persons() if self.committed_itself(seat)):
+        # READING: where a seed is lost, no reveal is the last one (17.6).
+        due = [seat for seat in self.persons() if self.committed_itself(seat)]
+        if not self.dead and all(seat in self.reveals for seat in due):
             self.phase = "deal"
 
     def replace(self, i, body):
@@ -1419,7 +1421,7 @@ class Replay:
             now = self.spent(self.at_decision(seat), i)
             self.expulsions.append((i, self.used.get(seat, 0) + now))
         self.replaced[seat] = i
-        self.dead = self.committed_itself(seat) and seat not in self.reveals
+        self.dead |= self.committed_itself(seat) and seat not in self.reveals
 
     # -- 4.3 and check 14
 
@@ -2480,7 +2482,7 @@ def incomplete_cases():
     void("void-no-reveal", "a person does not reveal", hand, silence)
     hand = dealt("left", before={"reveal:seat/1": lambda hand: hand.void("left", 1)})
     void("void-left", "a person left before its reveal", hand, silence)
-    void("void-replaced", "replaced between commit and reveal: only void may follow", void_dead(), silence)
+    void("void-replaced", "replaced between commit and reveal: no deal can follow", void_dead(), silence)
     hand = dealt("op", before={"commit:seat/1": lambda hand: hand.void("operator")})
     void("void-operator", "stopped while seats commit", hand)
     void("cut", "the log of a hand that goes on", cut(dealt("cut"), 5))

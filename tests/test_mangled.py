@@ -15,7 +15,7 @@ from helpers import Table
 from fairdeal import verify
 from fairdeal.log import Log, compacted, read_log
 
-EVERY = 1 if os.environ.get("FAIRDEAL_LONG") else 41
+EVERY = 1 if os.environ.get("FAIRDEAL_LONG") else 131
 
 
 def transcript(*, small: bool) -> bytes:

@@ -143,7 +143,7 @@ def test_agree_on_cut_swapped_and_spliced_logs() -> None:
 def test_agree_on_bent_and_signed_again_logs() -> None:
     """Random edits of a signed log by somebody who holds every key."""
     rng = random.Random(13)
-    for number in range(120):
+    for number in range(40):
         bend = Table(3, seed=("bent", number % 7), house=True).run().bend()
         for _ in range(rng.randrange(1, 3)):
             one, two = (rng.randrange(1, len(bend.drafts)) for _ in range(2))
@@ -192,7 +192,7 @@ def hearts(**members: Any) -> Any:
 
 
 DEAL = convert({"game": "deal"}, Rules)
-TWELVE = Deck(cards=tuple("2C 3C 4C 2D 3D 4D 2H 3H 4H 2S 3S QS".split()))
+TWELVE = Deck(cards=("2C", "3C", "4C", "2D", "3D", "4D", "2H", "3H", "4H", "2S", "3S", "QS"))
 LEFT: dict[str, Any] = {"first_lead": "left-of-dealer"}
 DOUBLED = LEFT | {"cancellation": True, "pass_count": 2}
 #: seats, deck and rules: 2 to 10 seats, with the kitty, cancelled cards, the choice, the reset
@@ -259,7 +259,7 @@ def their_hand(rng: random.Random) -> tuple[bytes, dict[str, Key]]:
         if rng.random() < 0.2
     }
     bends |= {
-        f"revealed:seat/{n}": lambda hand, seed: rng.choice((seed, seed, seed[1:], bytes(64)))
+        f"revealed:seat/{n}": lambda _hand, seed: rng.choice((seed, seed, seed[1:], bytes(64)))
         for n in range(3)
     }
     hand = reference.Hand(f"their {rng.random()}", kinds, house=rng.random() < 0.3, before={step: trouble},
@@ -279,6 +279,12 @@ ONE_OF = [
 ]  # fmt: skip
 FOR_NULL = (0, "ab" * 32, "first-trick", [5, 3], {"grace_ms": 0, "reserve_ms": 500},
             {"winners": [0], "places": [1, 2, 3], "left": []})  # fmt: skip
+
+
+KINDS = (
+    "drop", "repeat", "swap", "seen", "unsign", "time", "key", "prev", "seq", "dispute", "replace", "void",
+    "again", "again", "open", "end", "end", "card", "card", "card", "body", "body", "body", "body", "body",
+)  # fmt: skip
 
 
 def members(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -344,10 +350,7 @@ class Bent:
         rng, entries = self.rng, self.entries
         one, two = rng.randrange(1, len(entries)), rng.randrange(1, len(entries))
         entry = entries[one]
-        kind = rng.choice(
-            "drop repeat swap seen unsign time key prev seq dispute replace void again again open end end".split()
-            + ["card"] * 3 + ["body"] * 5
-        )  # fmt: skip
+        kind = rng.choice(KINDS)
         if kind == "drop" and len(entries) > 2:
             del entries[one]
         elif kind == "repeat":
@@ -465,7 +468,7 @@ def undecided(data: bytes, one: Any, other: Any) -> str | None:
     if any(kind in ("deal", "exchange") and len(body["hands"]) != terms.n for kind, body in bodies):
         return "9.1, 11.1: a seat for which the `deal` has no commitment"
     if replay.dead:
-        return "4.1.3: only `void` can follow"
+        return "4.1.3: `nothing but other reveals`: may other commits follow a seed that is lost"
     if codes <= {"scores-wrong"} and terms.hearts and terms.rules["kitty"]:
         return "15.2: scores follow from the stated points, also where the kitty is not known"
     if codes <= {"void-after-reveals"}:
@@ -495,8 +498,6 @@ def undecided(data: bytes, one: Any, other: Any) -> str | None:
             played.count(card) < terms.count[card] for card in filter(terms.scoring, terms.deck)
         ):
             return "6.2.7: `every scoring card` where one was not played"
-    if codes <= {"play-first-trick-points", "play-hearts-unbroken"}:
-        return "12.2: a scoring card in the first trick, where it may be played"
     once = ("commit", "reveal", "pass", "ack")
     if codes <= {"out-of-place", "bad-pass", "bad-reveal"} and all(
         log.entries[f[4][0]]["type"] in once for f in differing
