@@ -58,6 +58,10 @@ from fairdeal.table import Fault, Phase
 Entropy = Callable[[int], bytes]
 
 
+#: what a person signs once in a hand, whatever it is shown (spec section 3.4)
+_ONCE = ("commit", "reveal", "pass")
+
+
 class Outgoing(NamedTuple):
     """A message to send, and what to store before: the seat's whole record."""
 
@@ -471,6 +475,8 @@ class Seat:
         own = self._sent.get(slot)
         if own is not None and own.message != said:
             raise LocalProtocolError(f"this seat has said another {said.type} here already")
+        if own is None and any(kind == said.type for kind, _ in self._sent) and said.type in _ONCE:
+            raise LocalProtocolError(f"this seat has signed a {said.type} in this hand already")
         if own is None:
             own = Signed(message=said, sig=self._key.sign(said.digest()).hex())
             self._sent[slot] = own

@@ -817,3 +817,13 @@ def test_outgoing_does_not_show_the_store() -> None:
     secret = {read_record(out.store).seed, read_record(out.store).hand_key}
     assert not shows(repr(out), secret)
     assert shows(out.store.decode(), secret)
+
+
+@pytest.mark.parametrize("kind", ["commit", "reveal", "pass"])
+def test_a_second_one_in_a_hand_is_never_signed_over_another_entry(kind: str) -> None:
+    """Whatever a server shows it: the last line of defence, below the check of the head."""
+    table = Table(3).run(lambda t: t.hand.exchange is not None)
+    seat = table.seats[0]
+    body = next(one.message.body for (said, _), one in seat._sent.items() if said == kind)
+    with pytest.raises(LocalProtocolError, match="already"):
+        seat._say(body, "ab" * 32)
