@@ -16,7 +16,7 @@ from fairdeal import sealing
 from fairdeal.bots import BotSeat, Decision, policy_name, remaining
 from fairdeal.cards import contains
 from fairdeal.commitment import opens, seed_commitment
-from fairdeal.findings import Finding, finding
+from fairdeal.findings import REMARKS, Finding, finding
 from fairdeal.games.base import Play, Policy, View
 from fairdeal.hand import Hand
 from fairdeal.log import Log, Marks
@@ -54,13 +54,20 @@ NOT_CLOSED = Looked(0, "the hand is not closed", applies=False)
 class Case:
     """One transcript under examination: what is on it, whose word it is, what was found."""
 
-    def __init__(self, log: Log, hand: Hand, marks: Marks, policies: Mapping[str, Policy]) -> None:
+    def __init__(
+        self,
+        log: Log,
+        hand: Hand,
+        marks: Marks,
+        parties: Sequence[str],
+        policies: Mapping[str, Policy],
+    ) -> None:
         self.log = log
         self.hand = hand
         self.marks = marks
         self.policies = policies
         #: who answers for each entry: `server`, or a person's seat
-        self.parties: list[str] = []
+        self.parties = parties
         #: entries that the table found fault with: their content is not judged again
         self.misplaced: set[int] = set()
         self.findings: list[Finding] = []
@@ -114,6 +121,10 @@ class Case:
         by_server = self.parties[place] == SERVER
         return self.bound(place) and not (by_server and self.log.seen_by(place) != place - 1)
 
+    def placed(self, place: int) -> bool:
+        """Whether the server answers for an entry's place and time: it signed over them."""
+        return self.marks.vouched[place] and self.marks.roots[place] == 0
+
     def blame(self, code: str, place: int, expected: str, found: str, *others: int) -> None:
         """A finding against the author of entry `place`, if that and `others` are whole."""
         places = (*others, place)
@@ -140,10 +151,8 @@ class Case:
             culprit=culprit,
             attribution="server's word" if code == "silence" else None,
         )
-        (self.remarks if code in _REMARKS else self.findings).append(one)
+        (self.remarks if code in REMARKS else self.findings).append(one)
 
-
-_REMARKS = frozenset(("commitment-copied", "policy-unknown", "silence"))
 
 # -- 8 seeds -------------------------------------------------------------------------------------
 
@@ -427,8 +436,7 @@ def check_clock(case: Case) -> Looked:
         count += 1
         used = _reserve_used(case, by, place)
         if used < clock.reserve_ms:
-            vouched = case.marks.vouched[place] and case.marks.roots[place] == 0
-            vouched = vouched and case.whole(place)
+            vouched = case.placed(place) and case.whole(place)
             case.note(
                 "expelled-early",
                 place,

@@ -13,7 +13,7 @@ from fairdeal.report import screen
 if TYPE_CHECKING:
     from fairdeal.evidence import Comparison
 
-SAME, PARTED, UNREADABLE = 0, 1, 2
+SAME, PARTED = 0, 1
 
 
 @click.command()

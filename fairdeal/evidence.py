@@ -189,7 +189,7 @@ def _signed(log: Log) -> Iterator[_Said]:
     """The entries of the unbroken chain that carry a valid signature and saw an entry of it."""
     hand, prev = Hand(), GENESIS
     for place, (entry, digest) in enumerate(zip(log.entries, log.message_hashes, strict=True)):
-        said, seen = entry.message, log.position_of(entry.message.seen)
+        said, seen = entry.message, log.seen_by(place)
         judged = hand.judge(said, digest, seen)
         if entry.prev != prev or any(one.code == "open-terms" for one in judged.deviations):
             return
@@ -197,7 +197,7 @@ def _signed(log: Log) -> Iterator[_Said]:
         hand.take(judged)
         prev, key = log.hashes[place], hand.keys[party]
         signed = entry.sig and verifies(key, digest, bytes.fromhex(entry.sig))
-        if signed and seen is not None and seen < place:
+        if signed and seen is not None:
             yield _Said(place, key.hex(), party)
 
 
@@ -227,7 +227,7 @@ def _proven(mine: Log, theirs: Log, one: _Said, other: int, parts: int) -> Compa
 
 def _claim(log: Log, place: int) -> Claim:
     entry = log.entries[place]
-    seen = log.position_of(entry.message.seen)
+    seen = log.seen_by(place)
     size = 0 if seen is None else seen + 1
     links = zip(log.entries[:size], log.message_hashes[:size], strict=True)
     chain = tuple(Link(at=one.at, message=digest.hex()) for one, digest in links)

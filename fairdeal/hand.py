@@ -70,9 +70,8 @@ class Hand:
         self.steps: dict[int, Step] = {}
         #: deal and exchange entries, and the persons who may dispute them
         self.boxes: dict[int, frozenset[str]] = {}
-        #: who disputes, and in which entry
+        #: who disputes
         self.disputed: str | None = None
-        self.dispute: int | None = None
         #: all seats, as written in `by`, and all shufflers in order
         self.seats: tuple[str, ...] = ()
         self.shufflers: tuple[str, ...] = ()
@@ -117,7 +116,7 @@ class Hand:
 
     def key_of(self, by: str) -> bytes:
         """The public key that signs for `by` now."""
-        return self.keys[by] if by in self.persons else self.keys[SERVER]
+        return self.keys[self.party_of(by)]
 
     def party_of(self, by: str) -> str:
         """Who answers for `by` now: a person's seat itself, else the server."""

@@ -184,7 +184,6 @@ def _replace(hand: Hand, body: Replace, by: str, place: int) -> None:
 
 def _dispute(hand: Hand, body: Dispute, by: str, place: int) -> None:
     hand.disputed = by
-    hand.dispute = place
     hand.phase = Phase.DISPUTED
 
 

@@ -88,8 +88,7 @@ class _Examination:
         self.deviations: list[tuple[Deviation, ...]] = []
         keys, parties = self._run_table()
         marks = Marks(log, keys, bytes.fromhex(self._opened.server_key))
-        self.case = Case(log, self.hand, marks, policies)
-        self.case.parties = parties
+        self.case = Case(log, self.hand, marks, parties, policies)
         self.looked: dict[int, Looked] = {1: Looked(len(log))}
 
     @property
@@ -159,8 +158,8 @@ class _Examination:
             problem = link_problem(entry, prev, place, at)
             if problem:
                 code, expected, found = problem
-                by_server = self.case.marks.vouched[place] and self.case.marks.roots[place] == 0
-                culprit = SERVER if by_server and code != "chain-prev" else None
+                by_server = code != "chain-prev" and self.case.placed(place)
+                culprit = SERVER if by_server else None
                 self.case.note(code, place, expected, found, culprit=culprit)
             prev, at = self.log.hashes[place], max(at, entry.at)
         return Looked(len(self.log))
@@ -198,7 +197,7 @@ class _Examination:
         if one.fault is Fault.NOBODY:
             return None
         if one.fault is Fault.PLACE:
-            return SERVER if case.marks.vouched[place] and case.marks.roots[place] == 0 else None
+            return SERVER if case.placed(place) else None
         places = (place,) if one.other is None else (place, one.other)
         if one.code == "equivocation" and self._same_seen(*places):
             # two messages over one entry contradict each other whatever stands around them
@@ -220,9 +219,7 @@ class _Examination:
         if pinned.server_key is not None and pinned.server_key != opened.server_key:
             self.case.note("pin-server-key", 0, pinned.server_key, opened.server_key)
         for by, key in pinned.seat_keys.items():
-            seat = SEATS.index(by)
-            one = opened.seats[seat] if seat < len(opened.seats) else None
-            found = one.key if isinstance(one, Person) else "no person's key"
+            found = _person_key(opened, SEATS.index(by))
             if found != key:
                 self.case.note("pin-seat-key", 0, f"{key} at {by}", found)
         count = len(pinned.seat_keys) + (pinned.server_key is not None)
@@ -266,9 +263,7 @@ class _Examination:
             )
 
     def _check_record_key(self, record: Record) -> None:
-        seats = self._opened.seats
-        one = seats[record.seat] if record.seat < len(seats) else None
-        found = one.key if isinstance(one, Person) else "no person's key"
+        found = _person_key(self._opened, record.seat)
         if found != record.key:
             self.case.note("record-key", 0, record.key, found)
 
@@ -310,17 +305,7 @@ class _Examination:
     def _conclude(self, findings: tuple[Finding, ...]) -> Verdict:
         failed = {one.check for one in findings}
         checks = tuple(
-            CheckReport(
-                looked_at=looked.looked_at,
-                name=CHECKS[number],
-                number=number,
-                reason=looked.reason,
-                status="failed"
-                if number in failed
-                else "passed"
-                if looked.looked_at
-                else "not run",
-            )
+            _report(number, looked.looked_at, looked.reason, failed=number in failed)
             for number, looked in self.looked.items()
         )
         closed = self.hand.phase is Phase.CLOSED
@@ -363,6 +348,22 @@ class _Examination:
         )
 
 
+def _report(number: int, looked_at: int, reason: str | None, *, failed: bool) -> CheckReport:
+    return CheckReport(
+        looked_at=looked_at,
+        name=CHECKS[number],
+        number=number,
+        reason=reason,
+        status="failed" if failed else "passed" if looked_at else "not run",
+    )
+
+
+def _person_key(terms: Open, seat: int) -> str:
+    """The public key of the person at a seat, or words that no key equals."""
+    one = terms.seats[seat] if seat < len(terms.seats) else None
+    return one.key if isinstance(one, Person) else "no person's key"
+
+
 def _merged(findings: list[Finding]) -> list[Finding]:
     """One finding for a row of entries that all answer a log which is not this one."""
     rows: dict[tuple[str, tuple[str, ...]], Finding] = {}
@@ -398,8 +399,7 @@ def _judge_proof(data: bytes, pinned: Pinned) -> Verdict:
     findings = [proven]
     pins = [(SERVER, pinned.server_key, terms.server_key)] if pinned.server_key else []
     for by, key in pinned.seat_keys.items():
-        seat = SEATS.index(by)
-        pins.append((by, key, terms.seats[seat].key if seat < len(terms.seats) else "none"))
+        pins.append((by, key, _person_key(terms, SEATS.index(by))))
     for by, expected, found in pins:
         if expected != found:
             code = "pin-server-key" if by == SERVER else "pin-seat-key"
@@ -434,18 +434,13 @@ def _without_log(
     return Verdict(
         acknowledged=(),
         checks=tuple(
-            CheckReport(
-                looked_at=looked.get(number, 0),
-                name=name,
-                number=number,
-                reason=None if number in looked else reason,
-                status="failed"
-                if number in failed
-                else "passed"
-                if looked.get(number)
-                else "not run",
+            _report(
+                number,
+                looked.get(number, 0),
+                None if number in looked else reason,
+                failed=number in failed,
             )
-            for number, name in CHECKS.items()
+            for number in CHECKS
         ),
         findings=tuple(findings),
         guarantee=_NOTHING_FOLLOWS if 1 in failed else _PROOF_STANDS,

@@ -249,3 +249,13 @@ def test_a_record_that_agrees_says_so() -> None:
 def test_what_cannot_be_read_is_refused() -> None:
     with pytest.raises(MalformedError):
         compare(b"{}", b"{}")
+
+
+def test_a_bots_key_is_no_persons_in_a_proof_either() -> None:
+    """The server's key pinned at its bot's seat: refused as in a transcript."""
+    one, other = forked("play", "seat/0", {"card": "2C"}, people=3)
+    proof = assert_proven(compare(one.encoded(), other.encoded()), "seat/0")
+    server = Table(people=3).server.public
+    for data in (proof, one.encoded()):
+        codes = [finding.code for finding in verify(data, seat_keys={3: server}).findings]
+        assert "pin-seat-key" in codes

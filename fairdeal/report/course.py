@@ -25,9 +25,9 @@ def course_of(log: Log) -> Course:
     hand, keys = Hand(), []
     opened = log.entries[0].message.body
     server = bytes.fromhex(opened.server_key) if isinstance(opened, Open) else b""
-    for entry, digest in zip(log.entries, log.message_hashes, strict=True):
+    for entry, digest, seen in zip(log.entries, log.message_hashes, log.seen, strict=True):
         said = entry.message
-        judged = hand.judge(said, digest, log.position_of(said.seen))
+        judged = hand.judge(said, digest, seen)
         keys.append(server if not hand.size else hand.key_of(said.by))
         if any(one.code == "open-terms" for one in judged.deviations):
             break  # there is no game to follow
