@@ -171,9 +171,18 @@ def check_seeds(case: Case) -> Looked:
             case.seeds[shuffler] = seed
         else:
             text = f"the seed committed to in entry {place}"
-            case.blame("seed-mismatch", case.end, text, f"another for {shuffler}", place)
+            found = f"{_whose_seed(case, seed)} for {shuffler}"
+            case.blame("seed-mismatch", case.end, text, found, place)
     _shuffle(case)
     return Looked(len(case.hand.shufflers))
+
+
+def _whose_seed(case: Case, seed: bytes) -> str:
+    """What a seed is that does not open the commitment it should: a near miss is named."""
+    for other in case.hand.commits:
+        if opens(_commitment(case, other), seed_commitment(case.hand.hand_id, other, seed)):
+            return f"that of {other}"
+    return "another"
 
 
 def _commitment(case: Case, shuffler: str) -> bytes:

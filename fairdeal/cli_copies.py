@@ -62,13 +62,14 @@ def _print(found: Comparison, *, as_json: bool, written: str | None) -> None:
     metavar="DIR",
     default="spec/vectors/transcripts",
     show_default=True,
-    help="The folders to run: transcript.json and expected.json in each.",
+    help="The folders to run: transcript.json and expected.json in each, pins.json in some.",
 )
 def conformance(command: tuple[str, ...], vectors: str) -> int:
     """Run another verifier on every transcript of the vectors.
 
-    COMMAND is run with the transcript's path as its last argument. It prints a JSON object with
-    `status` and `findings` (each with `code`, `culprits` and `entries`), as `fairdeal verify
+    COMMAND is run with the transcript's path as its last argument, and before it, where a folder
+    has pins, `--server-key HEX`, `--seat-key N=HEX`, `--head HEX` and `--mine RECORD`. It prints a
+    JSON object with `status` and `findings` (each with `code`, `culprits` and `entries`), as `fairdeal verify
     --json` does. Where it differs is printed. Options of this command come before COMMAND.
 
     \b

@@ -29,13 +29,27 @@ def differs(command: Sequence[str], folder: Path) -> str | None:
     """How a verifier's verdict on a folder's transcript differs from the expected, or None."""
     try:
         expected = _plain(encoding.parse((folder / "expected.json").read_bytes()))
-        found = _plain(_verdict(command, folder / "transcript.json"))
+        found = _plain(_verdict([*command, *_pins(folder)], folder / "transcript.json"))
     except (MalformedError, OSError, subprocess.SubprocessError, TypeError, KeyError) as error:
         return f"no verdict: {type(error).__name__}: {error}"
     for name, wanted in expected.items():
         if found[name] != wanted:
             return f"{name}: expected {wanted}, found {found[name]}"
     return None
+
+
+def _pins(folder: Path) -> list[str]:
+    """What the verifier is told beside the transcript, as options of `fairdeal verify`."""
+    options: list[str] = []
+    record, path = folder / "record.json", folder / "pins.json"
+    if record.exists():
+        options += ["--mine", str(record)]
+    pins: Any = encoding.parse(path.read_bytes()) if path.exists() else {}
+    for seat, key in pins.pop("seat_keys", {}).items():
+        options += ["--seat-key", f"{seat}={key}"]
+    for name, pin in pins.items():
+        options += [f"--{name.replace('_', '-')}", pin]
+    return options
 
 
 def _verdict(command: Sequence[str], path: Path) -> Any:

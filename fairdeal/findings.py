@@ -172,11 +172,16 @@ class Stop(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """The outcome of verifying one transcript (spec section 7)."""
+    """The outcome of verifying one transcript (spec section 7).
+
+    `given_up` is the deck of a voided attempt, card codes in the order of positions, where every
+    shuffler's seed is known and opens its commitment; else None.
+    """
 
     acknowledged: tuple[str, ...]
     checks: tuple[CheckReport, ...]
     findings: tuple[Finding, ...]
+    given_up: tuple[str, ...] | None
     guarantee: str
     hand: HandLabel | None
     head: str | None

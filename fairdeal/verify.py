@@ -217,11 +217,13 @@ class _Examination:
         """The keys of the transcript are the pinned ones (19.1, 19.2)."""
         opened, pinned = self._opened, self.pinned
         if pinned.server_key is not None and pinned.server_key != opened.server_key:
-            self.case.note("pin-server-key", 0, pinned.server_key, opened.server_key)
+            near = _owner(opened, pinned.server_key)
+            self.case.note("pin-server-key", 0, pinned.server_key + near, opened.server_key)
         for by, key in pinned.seat_keys.items():
             found = _person_key(opened, SEATS.index(by))
             if found != key:
-                self.case.note("pin-seat-key", 0, f"{key} at {by}", found)
+                near = _owner(opened, key)
+                self.case.note("pin-seat-key", 0, f"{key} at {by}{near}", found)
         count = len(pinned.seat_keys) + (pinned.server_key is not None)
         return Looked(count, None if count else "no key was pinned", applies=count > 0)
 
@@ -257,8 +259,15 @@ class _Examination:
     def _require_same_hand(self, record: Record) -> None:
         hand_id = self.log.message_hashes[0].hex()
         if record.hand != hand_id:
+            near = _owner(self._opened, record.key)
+            whose = (
+                f"of another hand or attempt of the same person{near}"
+                if near
+                else "and nobody here has its key"
+            )
             raise MalformedError(
-                f"the record is of the hand {record.hand[:16]}…, the transcript of {hand_id[:16]}…",
+                f"the record is of the hand {record.hand[:16]}…, the transcript of "
+                f"{hand_id[:16]}…: {whose}",
                 "$.record.hand",
             )
 
@@ -293,12 +302,22 @@ class _Examination:
         place = self.log.positions.get(head)
         last = len(self.log) - 1
         if place is None:
-            self.case.note("head-missing", last, head, self.log.head)
+            near = self._near_head(head)
+            self.case.note("head-missing", last, head + near, self.log.head)
         elif any(entry.message.type != "ack" for entry in self.log.entries[place + 1 :]):
             self.case.note(
                 "head-passed", place + 1, "the end, or acks", self.case.said(place + 1).type
             )
         return Looked(1)
+
+    def _near_head(self, head: str) -> str:
+        """A near miss is said to be what it is: an entry's other hash (see 3.1)."""
+        hashes = [digest.hex() for digest in self.log.message_hashes]
+        if head == hashes[0]:
+            return " (that is the hand id, which pins no end)"
+        if head in hashes:
+            return f" (that is the message hash of entry {hashes.index(head)}, not its entry hash)"
+        return ""
 
     # -- the verdict --
 
@@ -316,6 +335,7 @@ class _Examination:
             acknowledged=acks,
             checks=checks,
             findings=findings,
+            given_up=self._given_up(),
             guarantee=guarantee.of(status, self.case, self.pinned),
             hand=HandLabel(
                 attempt=opened.attempt,
@@ -330,6 +350,11 @@ class _Examination:
             status=status,
             stop=None if closed or not self.hand.size else self._stop(),
         )
+
+    def _given_up(self) -> tuple[str, ...] | None:
+        """The deck of an attempt that was voided, if its seeds are all known (17.8)."""
+        deck = self.case.deck
+        return None if self.case.void is None or deck is None else tuple(deck)
 
     def _stop(self) -> Stop:
         void = self.case.void
@@ -362,6 +387,13 @@ def _person_key(terms: Open, seat: int) -> str:
     """The public key of the person at a seat, or words that no key equals."""
     one = terms.seats[seat] if seat < len(terms.seats) else None
     return one.key if isinstance(one, Person) else "no person's key"
+
+
+def _owner(terms: Open, key: str) -> str:
+    """Whose key it is in this hand, as a remark in brackets; empty if it is nobody's."""
+    keys = {terms.server_key: SERVER}
+    keys |= {one.key: SEATS[n] for n, one in enumerate(terms.seats) if isinstance(one, Person)}
+    return f" (that is the key of {keys[key]} here)" if key in keys else ""
 
 
 def _merged(findings: list[Finding]) -> list[Finding]:
@@ -443,6 +475,7 @@ def _without_log(
             for number in CHECKS
         ),
         findings=tuple(findings),
+        given_up=None,
         guarantee=_NOTHING_FOLLOWS if 1 in failed else _PROOF_STANDS,
         hand=None,
         head=None,

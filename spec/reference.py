@@ -1717,7 +1717,7 @@ class Voided:
         self.end, self.entries = replay.end, replay.log.entries
         self.body = self.entries[self.end]["body"]
         self.private = bytes.fromhex(self.body["hand_key"])
-        self.good_reveals, self.good_passes = set(), {}
+        self.good_reveals, self.good_passes, self.given_up = set(), {}, None
 
     def fail(self, code_, entries, of=None):
         self.out.fail(17, code_, entries, "author", of=self.end if of is None else of)
@@ -1725,13 +1725,15 @@ class Voided:
     def run(self):
         if public_of(self.private).hex() != self.log.open["hand_key"]:
             self.fail("void-key", [0, self.end])
-            return
+            return None
+        self.given_up = self.deck()
         self.reveals()
         self.seeds()
         self.passes()
         self.after_reveals(self.unfounded())
         if self.body["reason"] in ("no-reveal", "left"):
             self.out.remark(17, "silence", [self.end], "server's word")
+        return self.given_up
 
     def reveals(self):
         """17.2."""
@@ -1772,14 +1774,14 @@ class Voided:
             else:
                 self.fail("bad-pass", [entry, self.end], entry)
 
-    def hands(self):
-        """The hands that the seeds give, or None if they are not all known."""
+    def deck(self):
+        """17.8: the deck that the seeds give, or None if they are not all known."""
         stated, commits, who = self.body["seeds"], self.r.commits, self.terms.shufflers
         known = all(w in stated and w in commits for w in who)
         if not known or not all(seed_opens(self.log, w, stated[w], commits[w]) for w in who):
             return None
         pairs = [(w, bytes.fromhex(stated[w])) for w in who]
-        return self.terms.hands_of(shuffled(self.terms.deck, self.log.hand_id, pairs))[0]
+        return shuffled(self.terms.deck, self.log.hand_id, pairs)
 
     def unfounded(self):
         """17.5; True if it was the last failure of it: the deal stays closed."""
@@ -1788,7 +1790,7 @@ class Voided:
             self.fail("void-unfounded", [self.r.reveals[seat], self.end])
         if reason != "bad-pass" or seat not in self.good_passes:
             return False
-        hands_now = self.hands()
+        hands_now = self.given_up and self.terms.hands_of(self.given_up)[0]
         if hands_now and not Counter(self.good_passes[seat]) - Counter(hands_now[seat]):
             self.fail("void-unfounded", [self.r.passes[seat], self.end])
             return False
@@ -1863,12 +1865,58 @@ def check_head(log, out, head):
         out.fail(21, "head-passed", [place + 1])
 
 
-def verdict(status, findings, remarks, head):
-    return {"status": status, "findings": findings, "remarks": remarks, "head": head}
+def check_record(log, replay, out, record):
+    """Check 20; `record` is a seat's own record. Raises Malformed if it is of another hand."""
+    if record["hand"] != log.hand_id.hex():
+        raise Malformed("the record is of another hand")
+    seat, last = record["seat"], len(log.entries) - 1
+    who, seats = f"seat/{seat}", log.open["seats"]
+    own = seat < len(seats) and seats[seat]["kind"] == "person" and seats[seat]["key"]
+    if own != record["key"]:
+        out.fail(20, "record-key", [0])
+    head = record["head"]
+    if log.places.get(head["hash"], [None])[0] != head["seq"]:
+        out.fail(20, "record-head", [min(head["seq"], last)])
+    sent = {message_hash(one): one for one in record["sent"]}
+    for i, author in enumerate(replay.authors):
+        if author == who and log.messages[i] not in sent:
+            out.fail(20, "record-message", [i])
+    if replay.end is None or log.entries[replay.end]["type"] != "close":
+        return
+    for hashed, one in sent.items():
+        if one["type"] == "dispute" and hashed not in log.messages:
+            out.fail(20, "record-message", [replay.end])
+    check_recorded_close(log.entries[replay.end]["body"], replay, out, record)
 
 
-def verify(data, *, server_key=None, seat_keys=None, head=None):
-    """Section 7.3, all checks but 20. Keys and hashes to pin are hexadecimal."""
+def check_recorded_close(close, replay, out, record):
+    """20.4 and 20.5."""
+    seat, who = record["seat"], f"seat/{record['seat']}"
+    revealed = seat in replay.reveals and replay.authors[replay.reveals[seat]] == who
+    if revealed and close["seeds"].get(who) != record["seed"]:
+        out.fail(20, "record-seed", [replay.end])
+    passed = seat in replay.passes and replay.authors[replay.passes[seat]] == who
+    for name, mine in (
+        ("deals", record["dealt"]),
+        ("passes", record["passed"] if passed else None),
+        ("exchanges", record["received"]),
+    ):
+        if mine is not None and (seat >= len(close[name]) or close[name][seat] != mine):
+            out.fail(20, "record-cards", [replay.end])
+
+
+def verdict(status, findings, remarks, head, given_up=None):
+    return {
+        "status": status,
+        "findings": findings,
+        "remarks": remarks,
+        "head": head,
+        "given_up": given_up,
+    }
+
+
+def verify(data, *, server_key=None, seat_keys=None, head=None, record=None):
+    """Section 7.3. Keys and hashes to pin are hexadecimal; `record` is a seat's own record."""
     out = Findings()
     try:
         entries = parse_transcript(data)
@@ -1883,6 +1931,7 @@ def verify(data, *, server_key=None, seat_keys=None, head=None):
     check_chain(log, out)
     check_terms(log, terms, out)
     check_signatures(log, out)
+    given_up = None
     if not terms.refused:
         ended = None if replay.end is None else entries[replay.end]["type"]
         check_copies(replay)
@@ -1890,16 +1939,18 @@ def verify(data, *, server_key=None, seat_keys=None, head=None):
             Closed(replay).run()
         check_clock(replay)
         if ended == "void":
-            Voided(replay).run()
+            given_up = Voided(replay).run()
         check_disputes(replay)
     check_pins(log, out, server_key, seat_keys)
+    if record is not None:
+        check_record(log, replay, out, record)
     if head is not None:
         check_head(log, out, head)
     findings = out.findings(log)
     closed = replay.end is not None and entries[replay.end]["type"] == "close"
     status = "invalid" if findings else "valid" if closed else "incomplete"
     last = {"seq": len(entries) - 1, "hash": log.hashes[-1]}
-    return verdict(status, findings, out.remarks(), last)
+    return verdict(status, findings, out.remarks(), last, given_up)
 
 
 # ================================================================ 4. a simulator
@@ -2288,9 +2339,12 @@ class Hand:
 CASES = []
 
 
-def case(folder, why, hand, status="invalid", findings=(), remarks=()):
-    """A hand and what is CLAIMED of it: (code, check, culprit or None, entries by step name)."""
-    CASES.append((folder, why, hand, status, list(findings), list(remarks)))
+def case(folder, why, hand, status="invalid", findings=(), remarks=(), pins=None):
+    """A hand and what is CLAIMED of it: (code, check, culprit or None, entries by step name).
+
+    `pins` are what the verifier is told beside the transcript, as `verify` takes them.
+    """
+    CASES.append((folder, why, hand, status, list(findings), list(remarks), pins or {}))
 
 
 def dealt(label, kinds="PPB", **more):
@@ -3040,6 +3094,77 @@ MALFORMED = [
 ]
 
 
+def record_of(hand, seat):
+    """The record an honest seat has at the end of a hand that it played itself."""
+    who = f"seat/{seat}"
+    own = [e for e in hand.entries if e["by"] == who]
+    opening = {kind: hand.openings.get((kind, seat)) for kind in ("deal", "pass", "exchange")}
+    return {
+        "hand": hand.hand_id.hex(),
+        "seat": seat,
+        "key": hand.pairs[seat][0].hex(),
+        "seed": hand.seeds[who].hex(),
+        "hand_key": hand.hand_keys[seat].hex(),
+        "head": {"seq": len(hand.entries) - 1, "hash": hand.head},
+        "dealt": opening["deal"],
+        "passed": opening["pass"],
+        "received": opening["exchange"],
+        "sent": [{name: e[name] for name in ("by", "type", "seen", "body", "sig")} for e in own],
+    }
+
+
+def pin_cases():
+    """Checks 19 to 21: what the caller knows and the transcript does not bear out."""
+    def honest():
+        return played("pins", "PPP")
+
+    hand = honest()
+    keys = {who: pair[0].hex() for who, pair in hand.pairs.items()}
+    mine = record_of(hand, 1)
+    case("pins-and-record", "the right keys, the right record, the right end", hand, "valid",
+         pins={"server_key": keys["server"], "seat_keys": {"0": keys[0], "2": keys[2]},
+               "head": hand.head, "record": mine})
+    case("pin-server-key", "the log of another server than the pinned one", honest(),
+         findings=[("pin-server-key", 19, None, [0])], pins={"server_key": "11" * 32})
+    case("pin-server-key-of-a-seat", "a near miss: the pinned server's key is that of a seat", honest(),
+         findings=[("pin-server-key", 19, None, [0])], pins={"server_key": keys[0]})
+    case("pin-seat-key", "somebody else sits at the seat whose key is pinned", honest(),
+         findings=[("pin-seat-key", 19, None, [0])], pins={"seat_keys": {"1": "22" * 32}})
+    case("pin-seat-key-swapped", "two pinned keys, each at the other's seat", honest(),
+         findings=[("pin-seat-key", 19, None, [0])] * 2,
+         pins={"seat_keys": {"0": keys[1], "1": keys[0]}})
+    case("pin-seat-key-no-seat", "a key pinned for a seat that the table does not have", honest(),
+         findings=[("pin-seat-key", 19, None, [0])], pins={"seat_keys": {"7": keys[1]}})
+    case("record-key", "the record has another key than the transcript at that seat", honest(),
+         findings=[("record-key", 20, None, [0])], pins={"record": mine | {"key": "33" * 32}})
+    case("record-seed", "the close states another seed than the seat remembers",
+         played("record-seed", "PPP"), findings=[("record-seed", 20, None, ["close"])],
+         pins={"record": record_of(played("record-seed", "PPP"), 1) | {"seed": "44" * 64}})
+    for kind, member in (("deal", "dealt"), ("pass", "passed"), ("exchange", "received")):
+        other = {"cards": mine[member]["cards"][::-1], "salt": mine[member]["salt"]}
+        case(f"record-cards-{kind}", f"the close opens another {kind} than the seat remembers", honest(),
+             findings=[("record-cards", 20, None, ["close"])], pins={"record": mine | {member: other}})
+    case("record-message", "the transcript has a play in the seat's name that it never made", honest(),
+         findings=[("record-message", 20, None, [hand.entries.index(last_of(hand, "seat/1", "play"))])],
+         pins={"record": mine | {"sent": [one for one in mine["sent"]
+                                          if one["seen"] != last_of(hand, "seat/1", "play")["seen"]]}})
+    case("record-head", "the transcript does not hold the last entry that the seat had seen", honest(),
+         findings=[("record-head", 20, None, [8])],
+         pins={"record": mine | {"head": {"seq": 8, "hash": "55" * 32}}})
+    case("head-missing", "the pinned end is no entry of the log", honest(),
+         findings=[("head-missing", 21, None, [len(hand.entries) - 1])], pins={"head": "66" * 32})
+    case("head-missing-hand-id", "a near miss: the hand id pins no end", honest(),
+         findings=[("head-missing", 21, None, [len(hand.entries) - 1])],
+         pins={"head": hand.hand_id.hex()})
+    case("head-passed", "the log goes on after the pinned end", honest(),
+         findings=[("head-passed", 21, None, ["close"])],
+         pins={"head": entry_hash(hand.entries[hand.marks["close"] - 1])})
+
+
+def last_of(hand, by, kind):
+    return [e for e in hand.entries if e["by"] == by and e["type"] == kind][-1]
+
+
 def malformed_cases():
     whole = cut(dealt("malformed"), 1).data()
     for name, why, change in MALFORMED:
@@ -3059,7 +3184,7 @@ def all_cases():
     groups = (
         good_cases, incomplete_cases, malformed_cases, chain_cases, terms_cases, signature_cases,
         order_cases, equivocation_cases, opening_cases, play_cases, policy_cases, clock_cases,
-        score_cases, void_cases, dispute_cases,
+        score_cases, void_cases, dispute_cases, pin_cases,
     )  # fmt: skip
     for group in groups:
         group()
@@ -3089,12 +3214,12 @@ def expected_of(hand, status, findings, remarks):
     }
 
 
-def check_case(folder, why, hand, status, findings, remarks):
+def check_case(folder, why, hand, status, findings, remarks, pins):
     """Asserts the claim; gives the bytes and the expected verdict."""
     data = hand if isinstance(hand, bytes) else hand.data()
     expected = expected_of(hand, status, findings, remarks)
-    found = verify(data)
-    found.pop("head")
+    found = verify(data, **pins)
+    del found["head"], found["given_up"]
     if found != expected:
         raise AssertionError(f"{folder} ({why}):\nclaimed {expected}\nfound   {found}")
     return data, expected
@@ -3937,8 +4062,19 @@ def write_vectors(folder):
             json.dumps(expected, indent=1) + "\n", encoding="utf-8"
         )
         (there / "why.txt").write_text(one[1] + "\n", encoding="utf-8")
+        write_pins(there, one[6])
     (folder / "index.json").write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
     print(f"{sum(index.values())} cases in {folder}")
+
+
+def write_pins(folder, pins):
+    """What a verifier is told beside the transcript: `pins.json`, and the record as a seat keeps it."""
+    named = {name: value for name, value in pins.items() if name != "record"}
+    if named:
+        text = json.dumps(named, indent=1, sort_keys=True)
+        (folder / "pins.json").write_text(text + "\n", encoding="utf-8")
+    if "record" in pins:
+        (folder / "record.json").write_bytes(jcs({"fairdeal": 1, "record": pins["record"]}) + b"\n")
 
 
 # ---------------------------------------------------------------- self-test
@@ -4019,13 +4155,30 @@ def hpke_selftest():
 CODES = {"valid": 0, "invalid": 1, "malformed": 2, "incomplete": 3}
 
 
+def read_options(arguments):
+    """Files, and pins as `verify` takes them: --server-key HEX, --seat-key N=HEX, --mine, --head."""
+    names, pins, rest = [], {}, iter(arguments)
+    for one in rest:
+        if one == "--seat-key":
+            seat, _, key = next(rest).partition("=")
+            pins.setdefault("seat_keys", {})[seat] = key
+        elif one == "--mine":
+            pins["record"] = parse_json(pathlib.Path(next(rest)).read_bytes())["record"]
+        elif one in ("--server-key", "--head"):
+            pins[one[2:].replace("-", "_")] = next(rest)
+        else:
+            names.append(one)
+    return names, pins
+
+
 def main(arguments):
     command, *rest = arguments or [""]
     if command == "verify" and rest:
+        names, pins = read_options(rest)
         worst = 0
-        for name in rest:
-            out = verify(pathlib.Path(name).read_bytes())
-            print(json.dumps(out, ensure_ascii=False))
+        for name in names:
+            out = verify(pathlib.Path(name).read_bytes(), **pins)
+            print(json.dumps(out))
             worst = worst or CODES[out["status"]]
         return worst
     if command == "vectors" and len(rest) == 1:

@@ -867,7 +867,7 @@ class BadBox(Dealer):
 
     def _share(self, kind: str, by: str, cards: Any) -> Any:
         share = super()._share(kind, by, cards)
-        if by != "seat/1" or kind != "deal":
+        if by != "seat/1" or kind != "deal" or share.sealed is UNSET:
             return share
         wrong = Cards(cards=tuple(reversed(cards)), salt=self._salt(kind, by))
         key = bytes.fromhex(str(self._commit_of(by).hand_key))

@@ -18,6 +18,7 @@ from fairdeal.cards import french_deck, listed_deck
 from fairdeal.commitment import cards_commitment, seed_commitment
 from fairdeal.encoding import canonical, frame, parse, tagged_hash, u64
 from fairdeal.errors import InvalidKeyError, MalformedError, SealingError
+from fairdeal.findings import CODES
 from fairdeal.games import game_of
 from fairdeal.games.base import View
 from fairdeal.games.policies import POLICIES, draw
@@ -64,10 +65,22 @@ def test_the_index_counts_the_cases() -> None:
     index = json.loads((VECTORS / "index.json").read_text())
     folders = [path for path in (VECTORS / "transcripts").iterdir() if path.is_dir()]
     assert index.pop("transcripts") == len(folders)
-    assert all(
-        {p.name for p in f.iterdir()} == {"transcript.json", "expected.json", "why.txt"}
-        for f in folders
-    )
+    three, pins = {"transcript.json", "expected.json", "why.txt"}, {"pins.json", "record.json"}
+    assert all(three == {p.name for p in f.iterdir()} - pins for f in folders)
+
+
+def test_every_finding_code_has_a_folder() -> None:
+    """And so has every remark: each is a verdict that another implementation must give."""
+    found = set()
+    for path in (VECTORS / "transcripts").glob("*/expected.json"):
+        expected = json.loads(path.read_text())
+        found |= {one["code"] for one in (*expected["findings"], *expected["remarks"])}
+    assert found == set(CODES)
+
+
+def test_the_index_counts_the_other_cases() -> None:
+    index = json.loads((VECTORS / "index.json").read_text())
+    index.pop("transcripts")
     assert set(index) == {path.name for path in VECTORS.glob("*.json")} - {"index.json"}
     assert index == {name: len(cases(name.removesuffix(".json"))) for name in index}
 

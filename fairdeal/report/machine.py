@@ -49,6 +49,7 @@ def unreadable(problem: str, pinned: Pinned) -> Verdict:
         acknowledged=(),
         checks=checks,
         findings=(one,),
+        given_up=None,
         guarantee="It could not be read: nothing follows, for or against anybody.",
         hand=None,
         head=None,

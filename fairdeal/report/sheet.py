@@ -20,6 +20,7 @@ from fairdeal.report import text
 from fairdeal.report.course import course_of
 from fairdeal.report.harmless import fit, harmless, width
 from fairdeal.report.screen import Line, Span, line
+from fairdeal.shuffle import hands_of
 
 _SYMBOLS: Final = dict(zip(SUITS, "♣♦♥♠", strict=True))
 _FRENCH: Final = frozenset(PACK)
@@ -50,6 +51,7 @@ class Sheet:
             yield from self.tricks()
             yield from self.count()
             yield from self._ending(judged)
+            yield from self._given_up(judged.given_up)
 
     def _heading(self, judged: Verdict) -> Iterator[Line]:
         label = text.hand_label(judged.hand) if judged.hand else "no hand"
@@ -113,12 +115,15 @@ class Sheet:
         if self.close is None:
             yield line("  not opened: only a close makes the hands public")
             return
-        for seat, opened in enumerate(self.close.deals[: self.hand.game.seats]):
-            yield [Span(f"  {self.name(seat)} "), *self._by_suit(opened.cards)]
-        dealt = Counter(card for opened in self.close.deals for card in opened.cards)
-        kitty = Counter(self.hand.game.deck) - dealt
+        hands = [opened.cards for opened in self.close.deals[: self.hand.game.seats]]
+        kitty = Counter(self.hand.game.deck) - Counter(card for cards in hands for card in cards)
+        yield from self._hands(hands, tuple(kitty.elements()))
+
+    def _hands(self, hands: Iterable[Sequence[str]], kitty: Sequence[str]) -> Iterator[Line]:
+        for seat, cards in enumerate(hands):
+            yield [Span(f"  {self.name(seat)} "), *self._by_suit(cards)]
         if kitty:
-            yield [Span(f"  {fit('kitty', _NAME)} "), *self._by_suit(tuple(kitty.elements()))]
+            yield [Span(f"  {fit('kitty', _NAME)} "), *self._by_suit(kitty)]
 
     def passes(self) -> Iterator[Line]:
         """Who passed what to whom."""
@@ -207,6 +212,13 @@ class Sheet:
         due = f"; next: {', '.join(judged.stop.next)}" if judged.stop.next else ""
         yield line()
         yield from text.wrapped("  ", f"Not closed: {judged.stop.reason}{due}.")
+
+    def _given_up(self, deck: Sequence[str] | None) -> Iterator[Line]:
+        """What the seeds would have dealt, had the attempt not been voided."""
+        if deck is None:
+            return
+        yield from _title("Given up", "  (what this attempt's seeds would have dealt)")
+        yield from self._hands(*hands_of(deck, self.hand.game.seats))
 
 
 def _title(title: str, rest: str = "") -> Iterator[Line]:

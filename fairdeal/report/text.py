@@ -30,6 +30,8 @@ def verdict(file: str, judged: Verdict) -> Iterator[Line]:
     yield from _pinned(judged.pinned)
     if judged.stop:
         yield from wrapped("  stopped  ", _stopped(judged.stop))
+    if judged.given_up:
+        yield from wrapped("  given up  the deck ", " ".join(judged.given_up))
     yield from _findings("Findings", judged.findings)
     yield from _findings("Remarks", judged.remarks)
     yield from _checks(judged.checks)
