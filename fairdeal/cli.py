@@ -17,6 +17,7 @@ from fairdeal import files
 from fairdeal.cli_copies import compare, conformance
 from fairdeal.cli_demo import demo, keygen
 from fairdeal.cli_exit import EXIT, exit_code
+from fairdeal.collection import documents
 from fairdeal.errors import FairdealError, MalformedError
 from fairdeal.report import screen
 
@@ -125,6 +126,9 @@ def verify(
 ) -> int:
     """Judge transcripts. FILE - is standard input.
 
+    FILE may also be JSON Lines, a transcript a line, or a folder of files: of these only what is
+    not valid is shown in full, and then how many there were of each kind.
+
     What is in a file proves nothing about whose keys are in it: say which keys you know from
     elsewhere, and the verdict ends with what follows from them.
 
@@ -133,24 +137,45 @@ def verify(
       fairdeal verify hand.json
       fairdeal verify hand.json --seat-key 1=8f3c... --server-key 07ab...
       fairdeal verify hand.json --mine my-record.json
+      fairdeal verify hands/ more-hands.jsonl
       curl -s https://example.org/hand.json | fairdeal verify - --json
 
     Exit codes: 0 valid, 1 invalid, 2 malformed or usage, 3 incomplete; of several files the worst.
     """  # noqa: D301
-    if len(paths) > 1 and (mine is not None or head is not None):
-        raise click.UsageError("--mine and --head are about one hand: expected one FILE")
-    from fairdeal.pins import judge_file, read_pins
+    from fairdeal.pins import judge, read_pins
 
+    alone = mine is not None or head is not None
+    if alone and len(paths) > 1:
+        raise click.UsageError(_ALONE)
     pins = read_pins(server_key, seat_key, mine, head)
-    found: list[str] = []
+    found: dict[str, int] = {}  # how many of each status
+    several = False
     for path in paths:
-        judged = judge_file(path, pins)
-        (_print_json if as_json else _print_verdict)(judged, first={"malformed"}.issuperset(found))
-        found.append(judged.verdict.status)
+        for document in documents(path):
+            if alone and found:
+                raise click.UsageError(_ALONE)
+            judged = judge(document, pins)
+            status, one_of_many = judged.verdict.status, document.name != path
+            if as_json:
+                _print_json(judged)
+            elif not (one_of_many and status == "valid"):
+                _print_verdict(judged, first={"malformed"}.issuperset(found))
+            found[status] = found.get(status, 0) + 1
+            several |= one_of_many
+    if several and not as_json:
+        _print_counts(found)
     return exit_code(found)
 
 
-def _print_json(judged: Judged, *, first: bool) -> None:
+_ALONE: Final = "--mine and --head are about one hand: expected one FILE with one transcript"
+
+
+def _print_counts(found: dict[str, int]) -> None:
+    counts = ", ".join(f"{found[status]} {status}" for status in EXIT if status in found)
+    screen.show([screen.line(f"{sum(found.values())} transcripts: {counts}")])
+
+
+def _print_json(judged: Judged) -> None:
     from fairdeal.report.machine import as_json
 
     screen.write(as_json(judged.file, judged.verdict).encode() + b"\n")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 EXIT: Final = {"valid": 0, "invalid": 1, "malformed": 2, "incomplete": 3}
 _WORST_FIRST: Final = ("invalid", "malformed", "incomplete", "valid")
 
 
-def exit_code(statuses: list[str]) -> int:
+def exit_code(statuses: Iterable[str]) -> int:
     """The exit code of the worst status: invalid, then malformed, then incomplete."""
     return EXIT[min(statuses, key=_WORST_FIRST.index)]

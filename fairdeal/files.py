@@ -14,8 +14,9 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import BinaryIO, Final
 
 from fairdeal.encoding import MAX_BYTES
 from fairdeal.errors import FairdealError
@@ -72,24 +73,34 @@ def read(path: str, limit: int = MAX_BYTES) -> bytes:
 
 
 def _read_stdin(limit: int) -> bytes:
+    data = _stdin().read(limit + 1)
+    if len(data) > limit:
+        raise FileError(STDIN, too_large(limit))
+    return data
+
+
+def _stdin() -> BinaryIO:
     if sys.stdin is None:
         raise FileError(STDIN, "there is no standard input")
-    data = sys.stdin.buffer.read(limit + 1)
-    if len(data) > limit:
-        raise _too_large(STDIN, limit)
-    return data
+    return sys.stdin.buffer
 
 
 def _read_handle(handle: int, path: str, limit: int) -> bytes:
     status = os.fstat(handle)
-    if stat.S_ISDIR(status.st_mode):
-        raise FileError(path, "expected a file, found a directory")
     if stat.S_ISREG(status.st_mode) and status.st_size > limit:
-        raise _too_large(path, limit, f"{status.st_size} bytes")
-    first = _first_bytes(handle, path) if stat.S_ISFIFO(status.st_mode) else b""
+        raise FileError(path, too_large(limit, f"{status.st_size} bytes"))
+    return _read_bounded(handle, path, limit, _ready(handle, path))
+
+
+def _ready(handle: int, path: str) -> bytes:
+    """Makes sure that reading waits for nobody in vain; what it read to know that."""
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISDIR(mode):
+        raise FileError(path, "expected a file, found a directory")
+    first = _first_bytes(handle, path) if stat.S_ISFIFO(mode) else b""
     if hasattr(os, "set_blocking"):
         os.set_blocking(handle, True)
-    return _read_bounded(handle, path, limit, first)
+    return first
 
 
 def _first_bytes(handle: int, path: str) -> bytes:
@@ -110,12 +121,59 @@ def _read_bounded(handle: int, path: str, limit: int, first: bytes) -> bytes:
         parts.append(part)
         size += len(part)
     if size > limit:
-        raise _too_large(path, limit)
+        raise FileError(path, too_large(limit))
     return b"".join(parts)
 
 
-def _too_large(path: str, limit: int, found: str = "more") -> FileError:
-    return FileError(path, f"too large: expected at most {limit >> 20} MiB, found {found}")
+def too_large(limit: int, found: str = "more") -> str:
+    """The problem of a file, or of a line, that has more than `limit` bytes."""
+    return f"too large: expected at most {limit >> 20} MiB, found {found}"
+
+
+class Lines:
+    """A file's lines, one at a time, each held up to its limit and no further."""
+
+    def __init__(self, read: Callable[[int], bytes], path: str, limit: int, first: bytes) -> None:
+        self.limit = limit
+        self._read = read
+        self._path = path
+        self._buffer = first
+
+    def next(self) -> bytes:
+        """The next line with its end; empty after the last. Of one over the limit, a part over it."""
+        parts, size = [self._buffer], len(self._buffer)
+        while b"\n" not in parts[-1] and size <= self.limit:
+            part = self._read(_CHUNK)
+            if not part:
+                break
+            parts.append(part)
+            size += len(part)
+        line, end, self._buffer = b"".join(parts).partition(b"\n")
+        return line + end
+
+    def rest(self, taken: int) -> bytes:
+        """All that is left. Raises FileError if that and what was `taken` is over the limit."""
+        parts, size = [self._buffer], len(self._buffer) + taken
+        while size <= self.limit and (part := self._read(_CHUNK)):
+            parts.append(part)
+            size += len(part)
+        if size > self.limit:
+            raise FileError(self._path, too_large(self.limit))
+        return b"".join(parts)
+
+
+@contextlib.contextmanager
+def lines(path: str, limit: int = MAX_BYTES) -> Iterator[Lines]:
+    """The lines of a file, a pipe, or standard input for ``-``. Raises FileError."""
+    with _named(path):
+        if path == STDIN:
+            yield Lines(_stdin().read, path, limit, b"")
+            return
+        handle = os.open(path, _FLAGS)
+        try:
+            yield Lines(partial(os.read, handle), path, limit, _ready(handle, path))
+        finally:
+            os.close(handle)
 
 
 # -- writing -------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import click
 
 from fairdeal import files
+from fairdeal.collection import Document
 from fairdeal.encoding import unhex
 from fairdeal.errors import MalformedError
 from fairdeal.findings import Pinned, Verdict
@@ -40,7 +41,7 @@ class Pins(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A file and its verdict; `problem` if it could not be read or judged at all."""
+    """A document and its verdict; `problem` if it could not be read or judged at all."""
 
     file: str
     verdict: Verdict
@@ -87,14 +88,14 @@ def read_pins(
     )
 
 
-def judge_file(file: str, pins: Pins) -> Judged:
-    """The verdict on one file, whatever is there or not."""
-    try:
-        return Judged(file, pins.judge(files.read(file)), None)
-    except files.FileError as error:
-        problem = error.problem
-    except MalformedError as error:  # the record is of another hand
-        problem = str(error)
+def judge(document: Document, pins: Pins) -> Judged:
+    """The verdict on one document, whatever is there or not."""
+    file, data, problem = document
+    if problem is None:
+        try:
+            return Judged(file, pins.judge(data), None)
+        except MalformedError as error:  # the record is of another hand
+            problem = str(error)
     from fairdeal.report.machine import unreadable
 
     return Judged(file, unreadable(problem, pins.pinned()), problem)

@@ -90,7 +90,7 @@ def test_other_files_are_verified_after_one_that_cannot_be_read(folder):
     assert result.stdout.startswith(f"{folder / 'valid'}: valid\n")
     assert result.stderr == (
         f"fairdeal: {folder / 'missing'}: no such file or directory\n"
-        f"fairdeal: {folder}: expected a file, found a directory\n"
+        f"fairdeal: {folder}: expected a folder with files named .json or .jsonl or .ndjson, found none\n"
     )
 
 
@@ -283,10 +283,10 @@ def test_what_is_too_large_or_no_file_is_one_line_in_no_time(tmp_path):
     large.write_bytes(b" " * 100_000_000)
     os.mkfifo(tmp_path / "pipe")
     said = {
-        large: "too large: expected at most 16 MiB, found 100000000 bytes",
+        large: "too large: expected at most 16 MiB, found more",
         "/dev/zero": "too large: expected at most 16 MiB, found more",
         tmp_path / "pipe": "found a pipe that nobody writes to",
-        tmp_path: "expected a file, found a directory",
+        tmp_path: "expected a folder with files named .json or .jsonl or .ndjson, found none",
         tmp_path / "missing": "no such file or directory",
     }
     for path, text in said.items():
@@ -592,3 +592,44 @@ def test_the_secrets_file_is_canonical_json(tmp_path):
     run("demo", "--out", tmp_path, "--secrets")
     data = (tmp_path / "hand-0001.secrets.json").read_bytes()
     assert data == encode(json.loads(data))
+
+
+# -- collections ---------------------------------------------------------------------------------
+
+
+def test_of_many_only_what_is_not_valid_is_shown_and_all_are_counted(folder, tmp_path):
+    """A folder, and JSON Lines; the worst decides."""
+    many = tmp_path / "many.jsonl"
+    many.write_bytes(
+        b"".join(
+            (folder / name).read_bytes().strip() + b"\n"
+            for name in ("valid", "incomplete", "valid")
+        )
+    )
+    result = run("verify", many)
+    assert result.exit_code == 3
+    assert f"{many}:2: incomplete" in result.stdout
+    assert f"{many}:1:" not in result.stdout
+    assert result.stdout.endswith("3 transcripts: 2 valid, 1 incomplete\n")
+    (tmp_path / "bad.json").write_bytes((folder / "invalid").read_bytes())
+    assert run("verify", tmp_path).stdout.endswith(
+        "4 transcripts: 2 valid, 1 invalid, 1 incomplete\n"
+    )
+    assert run("verify", tmp_path).exit_code == 1
+
+
+def test_of_many_each_is_a_line_of_json(folder, tmp_path):
+    many = tmp_path / "many.jsonl"
+    many.write_bytes(((folder / "valid").read_bytes().strip() + b"\n") * 2)
+    rows = [json.loads(row) for row in run("verify", many, "--json").stdout.splitlines()]
+    assert [(row["file"], row["status"]) for row in rows] == [
+        (f"{many}:{n}", "valid") for n in (1, 2)
+    ]
+
+
+def test_a_record_or_an_end_is_about_one_hand(folder, played, tmp_path):
+    many = tmp_path / "many.jsonl"
+    many.write_bytes(((folder / "valid").read_bytes().strip() + b"\n") * 2)
+    result = run("verify", many, "--head", played.log.head)
+    assert result.exit_code == 2
+    assert "expected one FILE with one transcript" in result.stderr

@@ -27,12 +27,13 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("log", "record", "opening", "table", "findings"),
     ("hand",),
     ("bots", "evidence"),
+    ("histories",),
     ("dealer", "seat", "checks"),
     ("guarantee",),
     ("verify",),
     # the edge: files, clock, terminal
     ("__init__", "files", "simulate", "conformance"),
-    ("report",),
+    ("report", "collection"),
     ("pins",),
     ("cli_exit",),
     ("cli_copies", "cli_demo"),
@@ -42,7 +43,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 EDGE = next(n for n, floor in enumerate(FLOORS) if "files" in floor)
 #: inside the two folders, from the ground up
 INSIDE: dict[str, tuple[tuple[str, ...], ...]] = {
-    "games": (("base",), ("deal", "hearts", "policies"), ("presets", "__init__")),
+    "games": (("base",), ("deal", "hearts"), ("careful",), ("policies", "presets", "__init__")),
     "report": (
         ("__init__", "harmless", "machine", "course"),
         ("screen", "copies"),
