@@ -375,32 +375,62 @@ def check_bots(case: Case) -> Looked:
         return Looked(0, "no bot played", applies=False)
     if case.misplaced or len(_hands_after_exchange(case)) < len(hand.seats):
         return Looked(0, "the course of the hand is not certain")
-    unknown = [by for by in bots if policy_name(hand, SEATS.index(by)) not in case.policies]
-    for by in unknown:
-        name = policy_name(hand, SEATS.index(by))
-        case.note(
-            "policy-unknown", hand.replaced.get(by, 0), "a policy known here", f"{name} at {by}"
-        )
-    count = sum(_replay(case, by) for by in bots if by not in unknown and by in case.seeds)
-    return Looked(count, "a policy is not known here" if unknown else None, applies=count > 0)
+    counts = [_replayed(case, by) for by in bots]
+    reason = "a policy is not known here" if None in counts else None
+    count = sum(filter(None, counts))
+    return Looked(count, reason, applies=count > 0)
 
 
-def _replay(case: Case, by: str) -> int:
-    """Every decision of a bot's seat; tells the first that its policy does not make."""
-    hand, seat = case.hand, SEATS.index(by)
-    since = hand.replaced.get(by, 0)
-    policy = case.policies[policy_name(hand, seat)]
-    bot = BotSeat(policy, case.seeds[by], hand.hand_id, seat)
-    count = 0
-    for place, kind, view, done in _decisions(case, by):
-        if place <= since:
-            continue
-        count += 1
-        decided = bot.decide(kind, view)
-        if decided != done:
-            case.blame("policy-departed", place, " ".join(decided), " ".join(done), case.end)
-            break
+def _replayed(case: Case, by: str) -> int | None:
+    """How many of a bot's decisions were looked at; None, with a remark, if it cannot be done."""
+    hand, name = case.hand, policy_name(case.hand, SEATS.index(by))
+    policy = case.policies.get(name)
+    count = None if policy is None else _replay(case, by, policy)
+    if count is None:
+        since = hand.replaced.get(by, 0)
+        case.note("policy-unknown", since, "a policy known here", f"{name} at {by}")
     return count
+
+
+def _replay(case: Case, by: str, policy: Policy) -> int | None:
+    """Every decision of a bot's seat; tells the first that its policy does not make.
+
+    None if the policy fails here.
+    """
+    if by not in case.seeds:
+        return 0
+    hand, since = case.hand, case.hand.replaced.get(by, 0)
+    bot = BotSeat(policy, case.seeds[by], hand.hand_id, SEATS.index(by))
+    made = [one for one in _decisions(case, by) if one[0] > since]
+    for count, (place, kind, view, done) in enumerate(made, 1):
+        decided = _decided(bot, kind, view)
+        if decided is None:
+            return None
+        if decided != done:
+            expected = " ".join(decided) or "none: another holds the opening card"
+            case.blame("policy-departed", place, expected, " ".join(done), case.end)
+            return count
+    return len(made)
+
+
+def _decided(bot: BotSeat, kind: Decision, view: View) -> tuple[str, ...] | None:
+    """What a policy decides: nothing where no play is legal; None if it breaks down or the rules.
+
+    The code may be somebody else's. What is wrong with it must not be laid at the server's door.
+    """
+    if kind == "play" and not view.play.legal(view.cards):
+        return ()
+    try:
+        decided = bot.decide(kind, view)
+        return decided if _lawful(kind, view, decided) else None
+    except Exception:  # noqa: BLE001 - whatever it is, this policy does not work here
+        return None
+
+
+def _lawful(kind: Decision, view: View, decided: tuple[str, ...]) -> bool:
+    if kind == "pass":
+        return len(decided) == view.game.pass_count and contains(view.cards, decided)
+    return decided[0] in (view.play.legal(view.cards) if kind == "play" else ("add", "subtract"))
 
 
 def _decisions(case: Case, by: str) -> list[tuple[int, Decision, View, tuple[str, ...]]]:

@@ -2,14 +2,22 @@
 
 A verifier that knows a policy replays every decision, so a policy is never changed: a better one
 gets a new name or version.
+
+A package can bring policies of its own: an entry point of the group `fairdeal.policies`, named as
+the policy is, `acme/3`, that refers to an object with the three methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Final
 
 from fairdeal.cards import RANKS, canonical
 from fairdeal.games.base import Moon, Policy, View
+from fairdeal.games.careful import Careful
+
+GROUP: Final = "fairdeal.policies"
 
 
 class Low:
@@ -61,4 +69,49 @@ def _by_rank(view: View, cards: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(ordered, key=lambda card: RANKS.find(card[0])))
 
 
-POLICIES: dict[str, Policy] = {"low/1": Low(), "random/1": Random()}
+@lru_cache(maxsize=64)
+def installed(name: str) -> Policy | None:
+    """What exactly one installed package offers by exactly this name, if it is a policy.
+
+    The name may be a transcript's. So it is only compared with what whoever runs this has installed
+    for this purpose; nothing is imported for any other name. Raises what loading raises.
+    """
+    from importlib.metadata import entry_points
+
+    found = [one for one in entry_points(group=GROUP) if one.name == name]
+    if len(found) != 1:  # of two nobody could say which one is meant
+        return None
+    loaded = found[0].load()
+    asked = ("pass_cards", "play_card", "choose_moon")
+    whole = all(callable(getattr(loaded, one, None)) for one in asked)
+    return loaded if whole and not isinstance(loaded, type) else None
+
+
+class _Known(Mapping[str, Policy]):
+    """The built-in policies, which nothing replaces; by their names alone also installed ones."""
+
+    def __init__(self, built_in: dict[str, Policy]) -> None:
+        self._built_in = built_in
+
+    def __getitem__(self, name: str) -> Policy:
+        found = self._built_in.get(name) or self._installed(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def _installed(self, name: str) -> Policy | None:
+        try:
+            return installed(name)
+        except Exception:  # noqa: BLE001 - somebody else's code: it is not known here then
+            return None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._built_in)
+
+    def __len__(self) -> int:
+        return len(self._built_in)
+
+
+POLICIES: Final[Mapping[str, Policy]] = _Known(
+    {"low/1": Low(), "random/1": Random(), "careful/1": Careful()}
+)
