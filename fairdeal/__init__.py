@@ -16,7 +16,7 @@ from fairdeal.errors import (
     RemoteProtocolError,
     SealingError,
 )
-from fairdeal.findings import Finding, Verdict
+from fairdeal.findings import Finding, GameFinding, GameVerdict, Verdict
 from fairdeal.log import Log, read_log, read_message
 from fairdeal.log import read_one_entry as read_entry
 from fairdeal.messages import Bot, Clock, Deck, Entry, Person
@@ -26,6 +26,7 @@ from fairdeal.verify import verify
 if TYPE_CHECKING:
     from fairdeal.dealer import Dealer, Terms, bot
     from fairdeal.seat import Outgoing, Seat
+    from fairdeal.whole_game import verify_game, verify_game_file, write_game
 else:
 
     def __getattr__(name: str) -> object:
@@ -34,6 +35,8 @@ else:
             from fairdeal import dealer as home
         elif name in ("Outgoing", "Seat"):
             from fairdeal import seat as home
+        elif name in ("verify_game", "verify_game_file", "write_game"):
+            from fairdeal import whole_game as home
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return globals().setdefault(name, getattr(home, name))
@@ -47,6 +50,8 @@ __all__ = [
     "Entry",
     "FairdealError",
     "Finding",
+    "GameFinding",
+    "GameVerdict",
     "InvalidKeyError",
     "LocalProtocolError",
     "Log",
@@ -64,4 +69,7 @@ __all__ = [
     "read_log",
     "read_message",
     "verify",
+    "verify_game",
+    "verify_game_file",
+    "write_game",
 ]

@@ -8,7 +8,7 @@ it: start-up is most of the time that `verify` takes.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -19,11 +19,13 @@ from fairdeal.cli_demo import demo, keygen
 from fairdeal.cli_exit import EXIT, exit_code
 from fairdeal.collection import documents
 from fairdeal.errors import FairdealError, MalformedError
+from fairdeal.kinds import kind_of
 from fairdeal.report import screen
 
 if TYPE_CHECKING:
-    from fairdeal.findings import Verdict
+    from fairdeal.findings import Status, Verdict
     from fairdeal.pins import Judged
+    from fairdeal.report.screen import Line
 
 USAGE: Final = 2
 INTERRUPTED: Final = 130
@@ -148,7 +150,7 @@ def verify(
     if alone and len(paths) > 1:
         raise click.UsageError(_ALONE)
     pins = read_pins(server_key, seat_key, mine, head)
-    found: dict[str, int] = {}  # how many of each status
+    found: dict[Status, int] = {}  # how many of each status
     several = False
     for path in paths:
         for document in documents(path):
@@ -170,7 +172,7 @@ def verify(
 _ALONE: Final = "--mine and --head are about one hand: expected one FILE with one transcript"
 
 
-def _print_counts(found: dict[str, int]) -> None:
+def _print_counts(found: dict[Status, int]) -> None:
     counts = ", ".join(f"{found[status]} {status}" for status in EXIT if status in found)
     screen.show([screen.line(f"{sum(found.values())} transcripts: {counts}")])
 
@@ -182,32 +184,41 @@ def _print_json(judged: Judged) -> None:
 
 
 def _print_verdict(judged: Judged, *, first: bool) -> None:
+    from fairdeal.findings import Verdict
     from fairdeal.report import text
 
     if judged.problem is not None:
         screen.complain(f"fairdeal: {judged.file}: {judged.problem}")
-    elif judged.verdict.status == "malformed":
+    elif judged.verdict.status == "malformed" and isinstance(judged.verdict, Verdict):
         screen.complain(f"fairdeal: {text.malformed(judged.file, judged.verdict)}")
     else:
         space = [] if first else [screen.line()]
-        screen.show([*space, *text.verdict(judged.file, judged.verdict)])
+        screen.show([*space, *_said(judged)])
+
+
+def _said(judged: Judged) -> Iterable[Line]:
+    from fairdeal.findings import GameVerdict
+    from fairdeal.report import text, whole
+
+    if isinstance(judged.verdict, GameVerdict):
+        return whole.verdict(judged.file, judged.verdict)
+    return text.verdict(judged.file, judged.verdict)
 
 
 # -- show, head, compact -------------------------------------------------------------------------
 
 
-def _judged_alone(path: str) -> tuple[bytes, Verdict]:
-    """A file and its verdict, nothing pinned."""
+def _judged_alone(data: bytes) -> Verdict:
+    """The verdict on a transcript, nothing pinned."""
     from fairdeal.pins import Pins
 
-    data = files.read(path)
-    return data, Pins(None, {}, None, None).judge(data)
+    return Pins(None, {}, None, None).judge(data)
 
 
 @cli.command()
 @click.argument("path", metavar="FILE")
 def show(path: str) -> int:
-    """Show a hand as people write it.
+    """Show a hand as people write it, or the score sheet of a game.
 
     Seats, deal, pass, tricks in a table, points. The first line is the verdict's status: a hand
     that is not valid is shown, but not vouched for.
@@ -224,13 +235,34 @@ def show(path: str) -> int:
     from fairdeal.report import text
     from fairdeal.report.sheet import Sheet
 
-    data, verdict = _judged_alone(path)
+    data = files.read(path)
+    if kind_of(data) == "game":
+        return _show_game(path, data)
+    verdict = _judged_alone(data)
     if verdict.status == "malformed":
         screen.complain(f"fairdeal: {text.malformed(path, verdict)}")
     else:
         table = Sheet(read_log(data), symbols=screen.has_symbols())
         screen.show(table.whole(verdict))
     return EXIT[verdict.status]
+
+
+def _show_game(path: str, data: bytes) -> int:
+    from fairdeal.log import read_log
+    from fairdeal.report.whole import ScoreSheet
+    from fairdeal.whole_game import read_game, verify_game
+
+    try:
+        hands = read_game(data)
+    except MalformedError as error:
+        raise files.FileError(path, f"malformed: {error}") from error
+    judged = verify_game(hands)
+    logs = [
+        None if one.status == "malformed" else read_log(hand)
+        for hand, one in zip(hands, judged.hands, strict=True)
+    ]
+    screen.show(ScoreSheet(logs, judged).whole())
+    return EXIT[judged.status]
 
 
 @cli.command()
@@ -282,7 +314,8 @@ def compact(path: str, output: str | None) -> int:
     from fairdeal.log import read_log
     from fairdeal.report.course import compacted_log
 
-    data, verdict = _judged_alone(path)
+    data = files.read(path)
+    verdict = _judged_alone(data)
     if verdict.status != "valid":
         why = verdict.findings[0] if verdict.findings else None
         reason = f"{why.message} {why.found}" if why else "the hand did not end here"

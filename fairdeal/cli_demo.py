@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,7 @@ from fairdeal.cli_exit import exit_code
 from fairdeal.report import screen
 
 if TYPE_CHECKING:
+    from fairdeal.findings import Status
     from fairdeal.pins import Pins
     from fairdeal.simulate import PlayedHand, Table
 
@@ -55,7 +57,10 @@ def keygen(path: str | None, show_private: bool) -> int:
 )
 @click.option("--rules", metavar="NAME", default="hearts", help="hearts (default) or hearts-50.")
 @click.option(
-    "--policy", metavar="NAME", default="random/1", help="How people play: random/1, low/1."
+    "--policy",
+    metavar="NAME",
+    default="random/1",
+    help="How people play: random/1 (default), low/1, careful/1.",
 )
 @click.option("--out", metavar="DIR", help="Write hand-0001.json and so on there, over older ones.")
 @click.option("--secrets", is_flag=True, help="Beside each, every private key and seed, for tests.")
@@ -65,7 +70,8 @@ def demo(
 ) -> int:
     """Play hands of Hearts in this one process and verify them.
 
-    Scores carry over from hand to hand; a new game begins when one is over.
+    Scores carry over from hand to hand; a new game begins when one is over. With --out, each game
+    has a file of its own too, game-1.json and so on.
 
     \b
     Examples:
@@ -90,15 +96,19 @@ def demo(
         files.make_folder(out)
     table = simulate.new_table(people, rules=HEARTS[rules])
     now = time.time_ns() // 1_000_000
-    statuses: list[str] = []
+    statuses: list[Status] = []
+    games: dict[str, list[bytes]] = {}
     for played in simulate.play_hands(table, hands, at=now, policy=policy):
         data = _transcript(played, short)
         verdict = _demo_pins(table, played).judge(data)
         statuses.append(verdict.status)
+        games.setdefault(played.dealer.hand.terms.game, []).append(data)
         if out is not None:
             _store(out, len(statuses), data, played if secrets else None)
         drawn = report.one_hand if hands == 1 else report.one_of_many
         screen.show(drawn(played.log, verdict, symbols=screen.has_symbols()))
+    if out is not None:
+        _store_games(out, games)
     screen.show(report.afterwards(statuses, out))
     return exit_code(statuses)
 
@@ -120,6 +130,14 @@ def _demo_pins(table: Table, played: PlayedHand) -> Pins:
 
     keys = {seat: key.public for seat, key in table.keys.persons.items()}
     return Pins(table.keys.server.public, keys, None, played.log.head)
+
+
+def _store_games(folder: str, games: Mapping[str, Sequence[bytes]]) -> None:
+    """Each game's hands in one file."""
+    from fairdeal.whole_game import write_game
+
+    for name, hands in games.items():
+        files.write(files.inside(folder, f"{name}.json"), write_game(hands))
 
 
 def _store(folder: str, number: int, data: bytes, played: PlayedHand | None) -> None:

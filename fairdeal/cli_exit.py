@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from fairdeal.findings import Status, worst
+
 EXIT: Final = {"valid": 0, "invalid": 1, "malformed": 2, "incomplete": 3}
-_WORST_FIRST: Final = ("invalid", "malformed", "incomplete", "valid")
 
 
-def exit_code(statuses: Iterable[str]) -> int:
+def exit_code(statuses: Iterable[Status]) -> int:
     """The exit code of the worst status: invalid, then malformed, then incomplete."""
-    return EXIT[min(statuses, key=_WORST_FIRST.index)]
+    return EXIT[worst(statuses)]

@@ -1,8 +1,8 @@
 """What a path holds: one document, JSON Lines, or a folder of such; read one after another.
 
 A document is the bytes of one transcript, game, record or proof. No more than one of them is in
-memory at a time, and of a folder only the names. JSON Lines are told by their first line, which is a
-whole object with another line after it. What cannot be read is a `Document` with its problem: it
+memory at a time, and of a folder only the names. JSON Lines are told by their first line, which is
+a whole object with another line after it. What cannot be read is a `Document` with its problem: it
 does not hide the others.
 """
 # pathlib would be a good part of the time that `verify` has to start
@@ -19,6 +19,8 @@ from fairdeal.encoding import MAX_BYTES
 
 #: what a folder is searched for
 SUFFIXES: Final = (".json", ".jsonl", ".ndjson")
+#: what `fairdeal demo --secrets` writes beside transcripts
+_SECRETS: Final = ".secrets.json"
 
 
 class Document(NamedTuple):
@@ -43,7 +45,7 @@ def _of_folder(folder: str, limit: int) -> Iterator[Document]:
     for at, below, names in os.walk(folder):
         below.sort()
         for name in sorted(names):
-            if name.endswith(SUFFIXES):
+            if name.endswith(SUFFIXES) and not name.endswith(_SECRETS):
                 empty = False
                 yield from _of_file(os.path.join(at, name), limit)
     if empty:

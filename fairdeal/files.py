@@ -140,7 +140,7 @@ class Lines:
         self._buffer = first
 
     def next(self) -> bytes:
-        """The next line with its end; empty after the last. Of one over the limit, a part over it."""
+        """The next line with its end; empty after the last. Of one over the limit, some more."""
         parts, size = [self._buffer], len(self._buffer)
         while b"\n" not in parts[-1] and size <= self.limit:
             part = self._read(_CHUNK)

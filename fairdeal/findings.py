@@ -6,6 +6,7 @@ it says can be rechecked from the entries it cites.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
@@ -116,6 +117,37 @@ CODES: Final = {
 REMARKS: Final = frozenset(("commitment-copied", "policy-unknown", "silence"))
 
 
+#: the checks across the hands of a game, numbered on
+GAME_CHECKS: Final = {
+    22: "succession",
+    23: "numbers",
+    24: "terms kept",
+    25: "scores carried",
+    26: "who left",
+    27: "seeds fresh",
+}
+GAME_CODES: Final = {
+    "hand-missing": Code(22, "A hand does not name the one before it here as the log before it"),
+    "number-wrong": Code(23, "A hand is not the next one of its game"),
+    "game-over": Code(23, "A hand was opened after the game had ended"),
+    "terms-changed": Code(24, "A hand was opened with other terms or seats than the one before it"),
+    "scores-not-carried": Code(
+        25, "A hand was opened with other scores than the one before it left"
+    ),
+    "left-wrong": Code(26, "The result does not say rightly who left"),
+    "seed-reused": Code(27, "A seed was used before"),
+}
+GAME_REMARKS: Final = frozenset(("seed-reused",))
+
+#: the worst of several hands is the game's status
+WORST_FIRST: Final[tuple[Status, ...]] = ("invalid", "malformed", "incomplete", "valid")
+
+
+def worst(statuses: Iterable[Status]) -> Status:
+    """The worst of some statuses: invalid, then malformed, then incomplete."""
+    return min(statuses, key=WORST_FIRST.index)
+
+
 class Finding(Struct, frozen=True):
     """One thing that deviates, or is worth a remark.
 
@@ -194,6 +226,59 @@ class Verdict(Struct, frozen=True):
     def culprits(self) -> tuple[str, ...]:
         """Everybody whom a finding names, each once, in the order of the findings."""
         return tuple(dict.fromkeys(one for found in self.findings for one in found.culprits))
+
+
+class GameFinding(Struct, frozen=True):
+    """One thing that deviates between hands; `hands` are their places in the file, from 0."""
+
+    attribution: Attribution
+    check: int
+    code: str
+    culprits: tuple[str, ...]
+    expected: str
+    found: str
+    hands: tuple[int, ...]
+    message: str
+
+
+class GameVerdict(Struct, frozen=True):
+    """The outcome of verifying a game: each hand's verdict, and what was found between them.
+
+    `status` is the worst of all. It is at least incomplete where no hand ended the game.
+    """
+
+    checks: tuple[CheckReport, ...]
+    findings: tuple[GameFinding, ...]
+    guarantee: str
+    hands: tuple[Verdict, ...]
+    pinned: Pinned
+    remarks: tuple[GameFinding, ...]
+    status: Status
+
+    @property
+    def culprits(self) -> tuple[str, ...]:
+        """Everybody whom a finding names, each once: between the hands, then in them."""
+        named = [one for found in self.findings for one in found.culprits]
+        named += [one for verdict in self.hands for one in verdict.culprits]
+        return tuple(dict.fromkeys(named))
+
+
+def game_finding(
+    code: str, *, hands: tuple[int, ...], expected: str, found: str, culprit: str | None = None
+) -> GameFinding:
+    """A finding between hands; ``proven`` if it names a culprit, else ``unattributed``."""
+    check, text = GAME_CODES[code]
+    proof = f"; the proof is the signature of {culprit}" if culprit else _NOBODY["unattributed"]
+    return GameFinding(
+        attribution="proven" if culprit else "unattributed",
+        check=check,
+        code=code,
+        culprits=(culprit,) if culprit else (),
+        expected=expected,
+        found=found,
+        hands=hands,
+        message=f"{text}{proof}.",
+    )
 
 
 def finding(

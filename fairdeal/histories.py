@@ -15,7 +15,6 @@ from fairdeal.hand import hand_name
 from fairdeal.log import read_log
 from fairdeal.messages import Open
 
-
 #: which hand: the server's key, and the table, game, hand and attempt
 Key = tuple[str, str]
 
@@ -38,8 +37,8 @@ class Parting(NamedTuple):
 def compare_histories(mine: Iterable[Copy], theirs: Iterable[Copy]) -> Iterator[Parting]:
     """Every further transcript of a hand against its first, and every hand that one history lacks.
 
-    What cannot be read is told, and hides nothing else. The first transcript of each hand is held in
-    memory.
+    What cannot be read is told, and hides nothing else. The first transcript of each hand is held
+    in memory.
     """
     first: dict[Key, Copy] = {}
     held: tuple[set[Key], set[Key]] = (set(), set())

@@ -5,6 +5,7 @@ Keys are 64 lower-case hexadecimal digits; another writing of one is told what i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import click
@@ -13,7 +14,8 @@ from fairdeal import files
 from fairdeal.collection import Document
 from fairdeal.encoding import unhex
 from fairdeal.errors import MalformedError
-from fairdeal.findings import Pinned, Verdict
+from fairdeal.findings import GameVerdict, Pinned, Verdict
+from fairdeal.kinds import kind_of
 from fairdeal.record import read_record
 from fairdeal.verify import verify
 
@@ -30,6 +32,20 @@ class Pins(NamedTuple):
         """The verdict on a transcript. Raises MalformedError if the record is of another hand."""
         return verify(data, **self._asdict())
 
+    def judge_game(self, hands: Iterable[bytes]) -> GameVerdict:
+        """The verdict on a game. Raises MalformedError if the record is of no hand of it."""
+        from fairdeal.whole_game import verify_game  # here: start-up time
+
+        return verify_game(hands, **self._asdict())
+
+    def judge_any(self, data: bytes) -> Verdict | GameVerdict:
+        """The verdict on a transcript, a proof or a game's file."""
+        if kind_of(data) != "game":
+            return self.judge(data)
+        from fairdeal.whole_game import read_game
+
+        return self.judge_game(read_game(data))
+
     def pinned(self) -> Pinned:
         """The pins as a verdict names them."""
         return Pinned(
@@ -44,7 +60,7 @@ class Judged(NamedTuple):
     """A document and its verdict; `problem` if it could not be read or judged at all."""
 
     file: str
-    verdict: Verdict
+    verdict: Verdict | GameVerdict
     problem: str | None
 
 
@@ -93,8 +109,8 @@ def judge(document: Document, pins: Pins) -> Judged:
     file, data, problem = document
     if problem is None:
         try:
-            return Judged(file, pins.judge(data), None)
-        except MalformedError as error:  # the record is of another hand
+            return Judged(file, pins.judge_any(data), None)
+        except MalformedError as error:  # the record is of another hand, or no game's file
             problem = str(error)
     from fairdeal.report.machine import unreadable
 

@@ -54,6 +54,29 @@ def verify(
     Raises MalformedError if `record` is none, or of another hand than the transcript, ValueError
     for a seat number that no table has.
     """
+    return examine(
+        data,
+        server_key=server_key,
+        seat_keys=seat_keys,
+        record=record,
+        head=head,
+        policies=policies,
+    )[0]
+
+
+def examine(
+    data: bytes | Log,
+    *,
+    server_key: bytes | None = None,
+    seat_keys: Mapping[int, bytes] | None = None,
+    record: bytes | None = None,
+    head: str | None = None,
+    policies: Mapping[str, Policy] = POLICIES,
+) -> tuple[Verdict, Case | None]:
+    """As `verify`, with the case that the verdict was made of; None if no hand was judged.
+
+    A log that was read already is taken as it is.
+    """
     keys = dict(seat_keys or {})
     if any(seat not in range(MAX_SEATS) for seat in keys):
         raise ValueError(f"a seat's number is 0 to {MAX_SEATS - 1}")
@@ -65,11 +88,14 @@ def verify(
         server_key=server_key.hex() if server_key is not None else None,
     )
     try:
-        log = read_log(data)
+        log = data if isinstance(data, Log) else read_log(data)
     except MalformedError as error:
+        assert not isinstance(data, Log), "a log that was read"
         proof = kind_of(data) == "proof"
-        return _judge_proof(data, pinned) if proof else _malformed(error, pinned)
-    return _Examination(log, policies, pinned, mine).verdict()
+        return (_judge_proof(data, pinned) if proof else _malformed(error, pinned)), None
+    examination = _Examination(log, policies, pinned, mine)
+    verdict = examination.verdict()
+    return verdict, examination.case if examination.hand.size else None
 
 
 _UNPLAYABLE = Looked(0, "the terms of the hand cannot be played", applies=False)

@@ -58,7 +58,7 @@ def test_a_blank_line_before_the_second_is_none(tmp_path: Path) -> None:
 
 def test_a_folder_is_taken_in_order_and_below(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
-    for name in ("c.json", "a.json", "b/x.json", "b/y.jsonl", "note.txt"):
+    for name in ("c.json", "a.json", "b/x.json", "b/y.jsonl", "note.txt", "a.secrets.json"):
         (tmp_path / name).write_bytes(b"{}\n{}\n" if name.endswith("l") else b"{}\n")
     (tmp_path / "b" / "loop").symlink_to(tmp_path)
     names = [one[0] for one in read(tmp_path)]

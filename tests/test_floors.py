@@ -31,6 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("dealer", "seat", "checks"),
     ("guarantee",),
     ("verify",),
+    ("whole_game",),
     # the edge: files, clock, terminal
     ("__init__", "files", "simulate", "conformance"),
     ("report", "collection"),
@@ -48,7 +49,7 @@ INSIDE: dict[str, tuple[tuple[str, ...], ...]] = {
         ("__init__", "harmless", "machine", "course"),
         ("screen", "copies"),
         ("text",),
-        ("sheet",),
+        ("sheet", "whole"),
         ("demo",),
     ),
 }

@@ -22,7 +22,7 @@ def one_hand(log: Log, verdict: Verdict, *, symbols: bool) -> Iterator[Line]:
     yield line(f"  {len(verdict.checks)} checks: {text.summary(verdict.checks)}")
     for one in verdict.findings:
         yield from text.wrapped("  ", one.message)
-    yield from text.guarantee(verdict)
+    yield from text.guarantee(verdict.guarantee)
     yield from text.wrapped(
         "  ", "One process played every part here, so it convinces nobody else."
     )

@@ -9,13 +9,16 @@ from typing import Any
 
 import msgspec
 
-from fairdeal.findings import CHECKS, CheckReport, Pinned, Verdict, finding
+from fairdeal.findings import CHECKS, CheckReport, GameVerdict, Pinned, Verdict, finding
 from fairdeal.messages import FORMAT_VERSION
 
 
-def as_json(file: str, verdict: Verdict) -> str:
-    """The verdict on one file, as a line without its end. `file` is its name as given."""
+def as_json(file: str, verdict: Verdict | GameVerdict) -> str:
+    """The verdict on one document, as a line without its end. `file` is its name as given."""
     members: dict[str, Any] = msgspec.to_builtins(verdict)
+    if isinstance(verdict, GameVerdict):
+        for one, hand in zip(verdict.hands, members["hands"], strict=True):
+            hand["culprits"] = one.culprits
     name = file.encode("utf-8", "backslashreplace").decode()
     return one_line(
         {"fairdeal": FORMAT_VERSION, "file": name, "culprits": verdict.culprits} | members

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from fairdeal.findings import CHECKS, CheckReport, Finding, HandLabel, Pinned, Status, Stop, Verdict
+from fairdeal.findings import (
+    CHECKS,
+    GAME_CHECKS,
+    CheckReport,
+    Finding,
+    GameFinding,
+    HandLabel,
+    Pinned,
+    Status,
+    Stop,
+    Verdict,
+)
 from fairdeal.report.harmless import harmless, width
 from fairdeal.report.screen import Line, Span, line
 
@@ -27,15 +38,15 @@ def verdict(file: str, judged: Verdict) -> Iterator[Line]:
         yield line("  hand id  ", judged.hand.id)
     if judged.head:
         yield line("  head     ", judged.head)
-    yield from _pinned(judged.pinned)
+    yield from pinned(judged.pinned)
     if judged.stop:
         yield from wrapped("  stopped  ", _stopped(judged.stop))
     if judged.given_up:
         yield from wrapped("  given up  the deck ", " ".join(judged.given_up))
     yield from _findings("Findings", judged.findings)
     yield from _findings("Remarks", judged.remarks)
-    yield from _checks(judged.checks)
-    yield from guarantee(judged)
+    yield from checks(judged.checks)
+    yield from guarantee(judged.guarantee)
 
 
 def status(judged: Verdict) -> Span:
@@ -57,10 +68,10 @@ def hand_label(hand: HandLabel) -> str:
     )
 
 
-def guarantee(judged: Verdict) -> Iterator[Line]:
+def guarantee(what: str) -> Iterator[Line]:
     """What follows from the verdict, and for whom."""
     yield line()
-    yield from wrapped("  Guarantee: ", judged.guarantee)
+    yield from wrapped("  Guarantee: ", what)
 
 
 def summary(checks: Iterable[CheckReport]) -> str:
@@ -71,7 +82,8 @@ def summary(checks: Iterable[CheckReport]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items())
 
 
-def _pinned(pinned: Pinned) -> Iterator[Line]:
+def pinned(pinned: Pinned) -> Iterator[Line]:
+    """What the caller knew from elsewhere."""
     parts = ["the server's key"] if pinned.server_key else []
     parts += [f"the key of {seat}" for seat in sorted(pinned.seat_keys)]
     parts += [] if pinned.record is None else [f"the record of seat/{pinned.record}"]
@@ -89,26 +101,28 @@ def _findings(title: str, findings: tuple[Finding, ...]) -> Iterator[Line]:
         yield line()
         yield line("  ", Span(f"{title} ({len(findings)})", "bold"))
     for number, one in enumerate(findings, 1):
-        yield from _finding(number, one)
+        where = ", ".join(map(str, one.entries)) or "none"
+        yield from finding(number, one, f"entries {where}")
 
 
-def _finding(number: int, one: Finding) -> Iterator[Line]:
+def finding(number: int, one: Finding | GameFinding, where: str) -> Iterator[Line]:
+    """One finding, with its code, whom it names, and where it is."""
     yield from wrapped(f"  {number:>3}. ", one.message)
     named = ", ".join(one.culprits) or "nobody"
-    where = ", ".join(map(str, one.entries)) or "none"
+    name = (CHECKS | GAME_CHECKS)[one.check]
     yield from wrapped(
         "       ",
-        f"{one.code}, check {one.check} ({CHECKS[one.check]}); "
-        f"names {named} ({one.attribution}); entries {where}",
+        f"{one.code}, check {one.check} ({name}); names {named} ({one.attribution}); {where}",
     )
     yield from wrapped("       expected  ", one.expected)
     yield from wrapped("       found     ", one.found)
 
 
-def _checks(checks: tuple[CheckReport, ...]) -> Iterator[Line]:
+def checks(reports: tuple[CheckReport, ...]) -> Iterator[Line]:
+    """How each numbered check went."""
     yield line()
-    yield line("  ", Span("Checks", "bold"), f" ({summary(checks)})")
-    for one in checks:
+    yield line("  ", Span("Checks", "bold"), f" ({summary(reports)})")
+    for one in reports:
         style = {"passed": "green", "failed": "red"}.get(one.status, "dim")
         head = line(f"  {one.number:>3} {one.name:<13}", Span(f"{one.status:<8}", style))
         yield [*head, Span(_looked(one))]
