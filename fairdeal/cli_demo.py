@@ -53,9 +53,10 @@ def keygen(path: str | None, show_private: bool) -> int:
 @click.command()
 @click.option("--hands", type=click.IntRange(1, 9999), default=1, help="How many hands to play.")
 @click.option(
-    "--people", type=click.IntRange(0, 4), default=4, help="Seats with keys of their own, of 4."
+    "--people", type=click.IntRange(0, 10), help="Seats with keys of their own; all by default."
 )
-@click.option("--rules", metavar="NAME", default="hearts", help="hearts (default) or hearts-50.")
+@click.option("--rules", metavar="NAME", default="hearts", help="A table of `fairdeal rules`.")
+@click.option("--seats", type=click.IntRange(2, 10), help="How many sit, where that is open.")
 @click.option(
     "--policy",
     metavar="NAME",
@@ -66,7 +67,15 @@ def keygen(path: str | None, show_private: bool) -> int:
 @click.option("--secrets", is_flag=True, help="Beside each, every private key and seed, for tests.")
 @click.option("--compact", "short", is_flag=True, help="Write compacted transcripts.")
 def demo(
-    *, hands: int, people: int, rules: str, policy: str, out: str | None, secrets: bool, short: bool
+    *,
+    hands: int,
+    people: int | None,
+    rules: str,
+    seats: int | None,
+    policy: str,
+    out: str | None,
+    secrets: bool,
+    short: bool,
 ) -> int:
     """Play hands of Hearts in this one process and verify them.
 
@@ -77,6 +86,7 @@ def demo(
     Examples:
       fairdeal demo
       fairdeal demo --hands 10 --people 2 --out hands
+      fairdeal demo --rules cancellation --seats 8
       fairdeal verify hands/hand-0001.json
 
     Exit codes: as of verify, of the worst hand.
@@ -85,16 +95,17 @@ def demo(
 
     from fairdeal import simulate
     from fairdeal.games.policies import POLICIES
-    from fairdeal.games.presets import HEARTS
+    from fairdeal.games.presets import PRESETS
     from fairdeal.report import demo as report
 
-    _require_known("--rules", rules, HEARTS)
+    _require_known("--rules", rules, PRESETS)
     _require_known("--policy", policy, POLICIES)
+    _require_seats(PRESETS[rules].seats, seats, people)
     if out is None and (secrets or short):
         raise click.UsageError("--secrets and --compact are about files: expected --out DIR too")
     if out is not None:
         files.make_folder(out)
-    table = simulate.new_table(people, rules=HEARTS[rules])
+    table = simulate.preset_table(PRESETS[rules], seats=seats, people=people)
     now = time.time_ns() // 1_000_000
     statuses: list[Status] = []
     games: dict[str, list[bytes]] = {}
@@ -116,6 +127,14 @@ def demo(
 def _require_known(option: str, name: str, known: Any) -> None:
     if name not in known:
         raise click.UsageError(f"{option}: expected {' or '.join(known)}, found {name}")
+
+
+def _require_seats(known: tuple[int, ...], seats: int | None, people: int | None) -> None:
+    if seats not in (None, *known):
+        raise click.UsageError(f"--seats: expected {' or '.join(map(str, known))}, found {seats}")
+    most = seats or known[0]
+    if people is not None and people > most:
+        raise click.UsageError(f"--people: expected at most {most}, found {people}")
 
 
 def _transcript(played: PlayedHand, short: bool) -> bytes:

@@ -18,7 +18,7 @@ from fairdeal.dealer import Dealer, Terms, bot
 from fairdeal.games import Rules
 from fairdeal.games.base import Policy
 from fairdeal.games.policies import POLICIES
-from fairdeal.games.presets import S0
+from fairdeal.games.presets import S0, Preset
 from fairdeal.log import Log
 from fairdeal.messages import Bot, Close, Deck, Person
 from fairdeal.parties import SEATS
@@ -89,6 +89,24 @@ def new_table(
         house=house,
     )
     return Table(terms, keys)
+
+
+def preset_table(
+    preset: Preset,
+    *,
+    seats: int | None = None,
+    people: int | None = None,
+    entropy: Entropy = secrets.token_bytes,
+) -> Table:
+    """The table of a preset; by default with its smallest number of seats, and persons at all."""
+    size = seats or preset.seats[0]
+    return new_table(
+        size if people is None else people,
+        seats=size,
+        rules=preset.rules,
+        deck=Deck(packs=preset.packs, removed=preset.removed),
+        entropy=entropy,
+    )
 
 
 def _seat(seat: int, keys: Keys, policy: str) -> Person | Bot:

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from fairdeal import cli as program
 from fairdeal import read_log, simulate, verify
 from fairdeal.encoding import encode
+from fairdeal.games.presets import PRESETS
 from fairdeal.log import Log
 from fairdeal.signing import SigningKey
 
@@ -633,3 +634,28 @@ def test_a_record_or_an_end_is_about_one_hand(folder, played, tmp_path):
     result = run("verify", many, "--head", played.log.head)
     assert result.exit_code == 2
     assert "expected one FILE with one transcript" in result.stderr
+
+
+# -- rules ---------------------------------------------------------------------------------------
+
+
+def test_rules_lists_every_table_and_prints_one_in_full():
+    listed = run("rules").stdout.splitlines()
+    assert [row.split()[0] for row in listed] == list(PRESETS)
+    shown = run("rules", "omnibus").stdout
+    assert shown.startswith("omnibus: ")
+    told = json.loads(shown.partition("\n")[2])
+    assert told == json.loads(run("rules", "omnibus", "--json").stdout)["omnibus"]
+    assert told["rules"]["card_points"] == {"JD": -10, "QS": 13}
+    assert told["deck"] == {"packs": 1, "removed": []}
+    one_line(run("rules", "chess"), "expected one of hearts, ")
+
+
+def test_demo_plays_any_table_by_name():
+    shown = run("demo", "--rules", "cancellation", "--seats", 7, "--people", 2)
+    assert shown.exit_code == 0
+    assert "  6  Gia (bot)  (bot, random/1)" in shown.stdout
+    one_line(run("demo", "--rules", "hearts-3", "--seats", 4), "--seats: expected 3, found 4")
+    one_line(
+        run("demo", "--rules", "hearts-3", "--people", 4), "--people: expected at most 3, found 4"
+    )

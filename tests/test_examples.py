@@ -44,7 +44,7 @@ def is_private(path):
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda one: one.name)
 def test_imports_only_the_standard_library_and_public_fairdeal(source):
-    allowed = {"fairdeal", "fairdeal.games.presets", "fairdeal.games.policies"}
+    allowed = {"fairdeal", "fairdeal.games", "fairdeal.games.presets", "fairdeal.games.policies"}
     for node in ast.walk(ast.parse(source.read_text())):
         names = []
         if isinstance(node, ast.Import):
@@ -91,6 +91,20 @@ def test_cheating_dealer_is_caught():
     assert "Acknowledged by seat/0, seat/1, seat/2. Verdict: invalid" in done.stdout
     assert "deal-cards: The server dealt other cards than the shuffles give" in done.stdout
     assert "culprits: server; entries: 8 (deal), 66 (close)" in done.stdout
+
+
+def test_tarot_deal(tmp_path):
+    """Five hands of fifteen as each seat has them, a dog of three, and every card once."""
+    path = tmp_path / "deal.json"
+    done = run(EXAMPLES / "tarot_deal.py", path)
+    assert done.returncode == 0, done.stderr
+    *hands, status = done.stdout.splitlines()
+    assert status == "valid"
+    held = [row.split()[1:] for row in hands]
+    assert [len(cards) for cards in held] == [15] * 5
+    close = json.loads(path.read_bytes())["entries"][-6]["body"]
+    assert [sorted(one["cards"]) for one in close["deals"]] == held
+    assert len({card for cards in held for card in cards}) == 75
 
 
 # -- over sockets --

@@ -1,14 +1,17 @@
 """The games of a table: deal-only, the choice by rules, presets against the rules' table."""
 
+import random
+
 import msgspec
 import pytest
 from helpers_primitives import FULL_PACK, HEARTS
 
+from fairdeal import simulate, verify
+from fairdeal.cards import french_deck
 from fairdeal.games import DealRules, HeartsRules, game_of
 from fairdeal.games.deal import DealGame
 from fairdeal.games.hearts import HeartsGame
-from fairdeal.games.presets import HEARTS as PRESETS
-from fairdeal.games.presets import S0
+from fairdeal.games.presets import PRESETS, S0
 
 
 def test_the_rules_choose_the_game():
@@ -49,15 +52,74 @@ def test_deal_rules_are_nothing_but_their_name():
         msgspec.convert({"game": "deal", "more": 1}, DealRules)
 
 
+#: every preset as the rules' page has it: what differs from `HEARTS` there, the deck's cards, a hand's
+DISCARDED = {"hearts_broken_by": "discard"}
+PAGE = {
+    "hearts": ({}, 52, {4: 13}),
+    "hearts-50": ({"end_score": 50}, 52, {4: 13}),
+    "hearts-discard": (DISCARDED, 52, {4: 13}),
+    "hearts-last-hand": (DISCARDED | {"tie": "last-hand"}, 52, {4: 13}),
+    "hearts-queen": (DISCARDED | {"queen_breaks_hearts": True}, 52, {4: 13}),
+    "hearts-points-at-once": (DISCARDED | {"first_trick_points": "allowed"}, 52, {4: 13}),
+    "hearts-subtract": (DISCARDED | {"moon": "shooter-subtracts"}, 52, {4: 13}),
+    "hearts-choose": (DISCARDED | {"moon": "shooter-chooses"}, 52, {4: 13}),
+    "hearts-exact": (DISCARDED | {"exact_reset": [100, 50]}, 52, {4: 13}),
+    "omnibus": (DISCARDED | {"card_points": {"QS": 13, "JD": -10}}, 52, {4: 13}),
+    "hearts-3": (DISCARDED | {"pass_cycle": [1, 2, 0]}, 51, {3: 17}),
+    "hearts-5": (DISCARDED | {"pass_cycle": [1, 4, 2, 3, 0]}, 50, {5: 10}),
+    "black-maria": (DISCARDED | {"pass_cycle": [1, 2, 0]}, 51, {3: 17}),
+    "black-maria-traditional": (
+        DISCARDED
+        | {"card_points": {"QS": 13, "KS": 10, "AS": 7}, "first_lead": "left-of-dealer"}
+        | {"moon": "none", "pass_cycle": [2]},
+        51,
+        {3: 17},
+    ),
+    "cancellation": (
+        DISCARDED
+        | {"cancellation": True, "first_lead": "left-of-dealer"}
+        | {"kitty": "first-trick", "pass_cycle": [0]},
+        104,
+        {6: 17, 7: 14, 8: 13, 9: 11, 10: 10},
+    ),
+}
+#: the lowest club, where it leads
+LEADS = {
+    "hearts-5": "3C",
+    "black-maria": "3C",
+    "black-maria-traditional": None,
+    "cancellation": None,
+}
+EACH = [(name, seats) for name, (_, _, hands) in PAGE.items() for seats in hands]
+
+
 def test_the_presets_are_those_of_the_rules_page():
-    """The column S0 of ../shared/rules/hearts.md, which `HEARTS` of the helpers spells out."""
-    assert msgspec.to_builtins(S0) | {"pass_cycle": [1, 3, 2, 0]} == HEARTS
-    assert PRESETS["hearts"] == S0
-    shorter = msgspec.to_builtins(PRESETS["hearts-50"]) | {"pass_cycle": [1, 3, 2, 0]}
-    assert shorter == HEARTS | {"end_score": 50}
+    assert PRESETS.keys() == PAGE.keys()
+    for name, (changed, _, hands) in PAGE.items():
+        rules = msgspec.to_builtins(PRESETS[name].rules)
+        assert msgspec.json.decode(msgspec.json.encode(rules)) == HEARTS | changed, name
+        assert PRESETS[name].seats == tuple(hands)
+    assert PRESETS["hearts"].rules == S0
 
 
-@pytest.mark.parametrize("name", sorted(PRESETS))
-def test_every_preset_can_be_played_by_four(name):
-    one = game_of(PRESETS[name], tuple(FULL_PACK), 4)
-    assert one.begin(1).opening_card == "2C"
+@pytest.mark.parametrize(("name", "seats"), EACH)
+def test_a_preset_deals_and_leads_as_the_rules_page_says(name, seats):
+    preset = PRESETS[name]
+    deck = french_deck(preset.packs, preset.removed)
+    one = game_of(preset.rules, deck, seats)
+    assert (len(deck), len(deck) // seats) == (PAGE[name][1], PAGE[name][2][seats])
+    assert one.begin(1).opening_card == LEADS.get(name, "2C")
+
+
+@pytest.mark.parametrize(("name", "seats"), EACH)
+def test_a_hand_of_every_preset_is_played_and_verifies(name, seats):
+    """By real dealers and seats; half of them bots, so that policies are replayed."""
+    rng = random.Random(f"{name} {seats}")
+    table = simulate.preset_table(
+        PRESETS[name], seats=seats, people=seats // 2, entropy=rng.randbytes
+    )
+    played = simulate.play_hand(table, at=1, entropy=rng.randbytes, policy="careful/1")
+    verdict = verify(played.log.encoded())
+    assert (verdict.status, verdict.findings) == ("valid", ())
+    hand = played.dealer.hand
+    assert len(hand.plays) == PAGE[name][2][seats] * seats

@@ -452,9 +452,9 @@ def test_times_start_where_the_caller_says(played):
 
 
 def test_hands_in_a_row_are_one_chain_and_start_games_anew():
-    from fairdeal.games.presets import HEARTS
+    from fairdeal.games.presets import PRESETS
 
-    table = simulate.new_table(0, rules=HEARTS["hearts-50"])
+    table = simulate.new_table(0, rules=PRESETS["hearts-50"].rules)
     hands = list(simulate.play_hands(table, 14, at=AT))
     opened = [played.dealer.hand.terms for played in hands]
     for before, after, terms in zip(hands, hands[1:], opened[1:], strict=False):
