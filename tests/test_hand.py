@@ -908,6 +908,15 @@ def test_decks_have_one_form() -> None:
         assert "either packs and removed, or cards" in verdict.findings[0].found
 
 
+def test_terms_are_judged_whatever_the_open_has_seen() -> None:
+    """An `open` over something else is not excused from terms that make sense (a fuzzer's find)."""
+    bend = Table(3).bend().cut(1)
+    bend[0].change(deck=Deck(packs=1, removed=("2D",)))
+    bend[0].seen = "00" * 31 + "01"
+    codes = [one.code for one in bend.verify().findings]
+    assert codes == ["open-terms", "seen-not-previous"]
+
+
 def test_first_card_that_is_not_in_the_deck() -> None:
     """It is told before the card that must begin; where none must, a card of no deck is seen too."""
     for hand_number, rules in (
