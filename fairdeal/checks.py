@@ -15,6 +15,7 @@ from msgspec import UNSET
 from fairdeal import sealing
 from fairdeal.bots import BotSeat, Decision, policy_name, remaining
 from fairdeal.cards import contains
+from fairdeal.clock import used
 from fairdeal.commitment import opens, seed_commitment
 from fairdeal.findings import REMARKS, Finding, finding
 from fairdeal.games.base import Play, Policy, View
@@ -473,46 +474,17 @@ def check_clock(case: Case) -> Looked:
         if left or case.hand.deal is None or place < case.hand.deal:
             continue  # before the deal there is nothing to decide
         count += 1
-        used = _reserve_used(case, by, place)
-        if used < clock.reserve_ms:
+        spent = used(case.log, case.hand, by, place, pending=True).reserve_ms
+        if spent < clock.reserve_ms:
             vouched = case.placed(place) and case.whole(place)
             case.note(
                 "expelled-early",
                 place,
                 f"{clock.reserve_ms} ms of reserve used",
-                f"{used} ms by {by}",
+                f"{spent} ms by {by}",
                 culprit=SERVER if vouched else None,
             )
     return Looked(count, None if count else "nobody ran out of time", applies=count > 0)
-
-
-def _reserve_used(case: Case, by: str, until: int) -> int:
-    """Milliseconds of reserve that a seat had used at entry `until`, by the log's times."""
-    hand, clock = case.hand, case.hand.terms.clock
-    grace = clock.grace_ms if clock else 0
-    used = 0
-    for since, step in hand.steps.items():
-        if since >= until or by not in step.parties or step.type not in ("pass", "play", "choose"):
-            continue
-        began = hand.deal if step.type == "pass" and hand.deal is not None else since
-        done = _decided_at(case, by, step.type, since, until)
-        if done is not None:
-            used += max(0, case.log.entries[done].at - case.log.entries[began].at - grace)
-    return used
-
-
-def _decided_at(case: Case, by: str, kind: str, since: int, until: int) -> int | None:
-    """The entry that ended a seat's decision: its own, or `until`.
-
-    None if another seat made the first play: then this one was not on turn.
-    """
-    for place in range(since + 1, until):
-        said = case.said(place)
-        if said.type == kind and said.by == by:
-            return place
-        if said.type == kind == "play":
-            return None
-    return until
 
 
 # -- 15, 16 score and result ---------------------------------------------------------------------

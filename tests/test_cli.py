@@ -548,7 +548,9 @@ def test_an_interruption_is_quiet():
     child = subprocess.Popen(
         [*COMMAND, "verify", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(1.5)
+    assert child.stdin is not None
+    child.stdin.write(b" " * 1_000_000)  # more than a pipe holds: it is running, and reads
+    child.stdin.flush()
     child.send_signal(signal.SIGINT)
     _, error = child.communicate()
     assert child.returncode == 130

@@ -26,7 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("kinds",),
     ("log", "record", "opening", "table", "findings"),
     ("hand",),
-    ("bots", "evidence"),
+    ("bots", "clock", "evidence"),
     ("histories",),
     ("dealer", "seat", "checks"),
     ("guarantee",),

@@ -14,6 +14,7 @@ from fairdeal import read_log, simulate, verify
 from fairdeal.findings import CHECKS, HandLabel, Pinned
 from fairdeal.games import DealRules
 from fairdeal.log import Log
+from fairdeal.messages import Clock
 from fairdeal.report import text
 from fairdeal.report.course import compacted_log, course_of
 from fairdeal.report.demo import one_hand, one_of_many
@@ -466,3 +467,39 @@ def test_hands_in_a_row_are_one_chain_and_start_games_anew():
         assert after.log.entries[0].at > before.log.last_at
     assert len({terms.game for terms in opened}) > 1
     assert read_log(hands[-1].log.encoded()).encoded() == hands[-1].log.encoded()
+
+
+# -- the clock --
+
+
+def test_the_clock_says_who_used_how_much():
+    """Seat 1 takes 9 s for its first decision, of which 5 are grace; the others use no reserve."""
+    table = Table(3, seed="clock", clock=Clock(grace_ms=5000, reserve_ms=60_000))
+    table.run(lambda t: t.hand.deal is not None)
+    shown = told(table.log)
+    assert "Clock (5.0 s for each decision, then the reserve)" in " ".join(shown.split())
+    assert "1 P1 0.0 s of 60.0 s reserve used; 0 decisions took 0.0 s" in " ".join(shown.split())
+    for n in (0, 2):
+        for out in table.tell(n):
+            table.give(n, out)
+    out = table.tell(1)[0]
+    table.at = table.log.entries[table.hand.deal].at + 8900
+    table.give(1, out)
+    rows = [" ".join(row.split()) for row in told(table.log).splitlines()]
+    assert "1 P1 4.0 s of 60.0 s reserve used; 1 decisions took 9.0 s" in rows
+    assert "0 P0 0.0 s of 60.0 s reserve used; 1 decisions took 0.1 s" in rows
+    assert not any(row.startswith("3 B3 ") and "reserve" in row for row in rows)
+
+
+def test_the_clock_of_a_seat_that_was_expelled_counts_what_it_had_not_decided():
+    table = Table(4, seed="clock", clock=Clock(grace_ms=5000, reserve_ms=1000))
+    table.run(lambda t: len(t.hand.plays) == 5)
+    turn = table.hand.tricks.turn
+    table.dealer.replace(turn, "expelled", table.log.last_at + 7000)
+    table.run()
+    rows = [" ".join(row.split()) for row in told(table.log).splitlines()]
+    assert any(row.startswith(f"{turn} P{turn} 2.0 s of 1.0 s reserve used") for row in rows)
+
+
+def test_a_table_without_a_clock_shows_none():
+    assert "Clock" not in told(Table(3, seed="clock").run().log)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from fairdeal.cards import PACK, SUITS
+from fairdeal.clock import used
 from fairdeal.findings import Verdict
 from fairdeal.games.hearts import HeartsGame, Tricks
 from fairdeal.hand import Hand
@@ -50,6 +51,7 @@ class Sheet:
             yield from self.passes()
             yield from self.tricks()
             yield from self.count()
+            yield from self.clock()
             yield from self._ending(judged)
             yield from self._given_up(judged.given_up)
 
@@ -194,6 +196,26 @@ class Sheet:
             yield line(f"  {head}{cells}")
         yield from self._result(self.close.result)
 
+    def clock(self) -> Iterator[Line]:
+        """Who used how much time, by the times the server gave the entries."""
+        clock = self.hand.terms.clock
+        if clock is None or self.hand.deal is None:
+            return
+        yield from _title(
+            "Clock", f"  ({_seconds(clock.grace_ms)} for each decision, then the reserve)"
+        )
+        for seat, one in enumerate(self.hand.terms.seats):
+            if isinstance(one, Bot):
+                continue
+            replaced = self.hand.replaced.get(self.hand.seats[seat])
+            until = len(self.log) if replaced is None else replaced
+            spent = used(
+                self.log, self.hand, self.hand.seats[seat], until, pending=replaced is not None
+            )
+            reserve = f"{_seconds(spent.reserve_ms)} of {_seconds(clock.reserve_ms)} reserve used"
+            total = f"{spent.decisions} decisions took {_seconds(spent.taken_ms)}"
+            yield line(f"  {self.name(seat)} {reserve}; {total}")
+
     def _result(self, result: Result | None) -> Iterator[Line]:
         if result is None:
             return
@@ -224,6 +246,10 @@ class Sheet:
 def _title(title: str, rest: str = "") -> Iterator[Line]:
     yield line()
     yield line(Span(title, "bold"), " " * max(0, 8 - width(title)) if rest[:1] == " " else "", rest)
+
+
+def _seconds(milliseconds: int) -> str:
+    return f"{milliseconds / 1000:.1f} s"
 
 
 def _direction(offset: int, seats: int) -> str:

@@ -1,0 +1,52 @@
+"""How long each seat took to decide, by the log's own times (spec section 4.3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fairdeal.hand import Hand
+from fairdeal.log import Log
+
+_DECISIONS = ("pass", "play", "choose")
+
+
+class Used(NamedTuple):
+    """What a seat used: its decisions, the milliseconds they took, and those beyond the grace."""
+
+    decisions: int
+    taken_ms: int
+    reserve_ms: int
+
+
+def used(log: Log, hand: Hand, by: str, until: int, *, pending: bool = False) -> Used:
+    """What a seat has used before entry `until`.
+
+    With `pending`, entry `until` ended a decision that it had not taken: that counts too.
+    """
+    grace = hand.terms.clock.grace_ms if hand.terms.clock else 0
+    decisions = taken = reserve = 0
+    for since, step in hand.steps.items():
+        if since >= until or by not in step.parties or step.type not in _DECISIONS:
+            continue
+        began = hand.deal if step.type == "pass" and hand.deal is not None else since
+        done = _decided_at(log, by, step.type, since, until)
+        if done is None or (done == until and not pending):
+            continue
+        took = log.entries[done].at - log.entries[began].at
+        decisions, taken = decisions + 1, taken + max(0, took)
+        reserve += max(0, took - grace)
+    return Used(decisions, taken, reserve)
+
+
+def _decided_at(log: Log, by: str, kind: str, since: int, until: int) -> int | None:
+    """The entry that ended a seat's decision: its own, or `until`.
+
+    None if another seat made the first play: then this one was not on turn.
+    """
+    for place in range(since + 1, until):
+        said = log.entries[place].message
+        if said.type == kind and said.by == by:
+            return place
+        if said.type == kind == "play":
+            return None
+    return until
