@@ -18,9 +18,10 @@ from nacl import bindings
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import msgspec
 from helpers import Table
 
-from fairdeal import sealing, verify
+from fairdeal import sealing, simulate, verify, verify_game_file, write_game
 from fairdeal.cards import PACK
 from fairdeal.dealer import Dealer
 from fairdeal.encoding import frame, u16
@@ -241,7 +242,26 @@ def playing() -> list[Case]:
     ]
 
 
+def gaming() -> Case:
+    """Twelve hands of a game and the checks across them, against each hand for itself."""
+    entropy = random.Random("game").randbytes
+    rules = msgspec.structs.replace(S0, end_score=1000)
+    seated = simulate.new_table(4, rules=rules, entropy=entropy)
+    hands = [
+        one.log.encoded()
+        for one in simulate.play_hands(seated, 12, at=1_700_000_000_000, entropy=entropy)
+    ]
+    game = write_game(hands)
+    assert verify_game_file(game).status == "incomplete", "the game goes on"
+    return Case(
+        "verify a game of 12 hands / its hands one by one",
+        lambda: verify_game_file(game),
+        lambda: [verify(hand) for hand in hands],
+        1.0,
+    )
+
+
 def cases() -> list[Case]:
     """All that is measured in one process; the start-up of the program is `ratios.py`'s."""
     assert S0.pass_cycle[0], "something is passed in this hand"
-    return [*verifying(), shuffling(), dealing(), *playing()]
+    return [*verifying(), shuffling(), dealing(), *playing(), gaming()]
