@@ -474,7 +474,7 @@ def check_clock(case: Case) -> Looked:
         if left or case.hand.deal is None or place < case.hand.deal:
             continue  # before the deal there is nothing to decide
         count += 1
-        spent = used(case.log, case.hand, by, place, pending=True).reserve_ms
+        spent = used(case.log, case.hand, by, place).reserve_ms
         if spent < clock.reserve_ms:
             vouched = case.placed(place) and case.whole(place)
             case.note(

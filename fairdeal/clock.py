@@ -18,10 +18,10 @@ class Used(NamedTuple):
     reserve_ms: int
 
 
-def used(log: Log, hand: Hand, by: str, until: int, *, pending: bool = False) -> Used:
-    """What a seat has used before entry `until`.
+def used(log: Log, hand: Hand, by: str, until: int) -> Used:
+    """What a seat has used until entry `until`, or until the log's end.
 
-    With `pending`, entry `until` ended a decision that it had not taken: that counts too.
+    An entry `until` ends a decision still to be taken, which counts; the log's end does not.
     """
     grace = hand.terms.clock.grace_ms if hand.terms.clock else 0
     decisions = taken = reserve = 0
@@ -30,7 +30,7 @@ def used(log: Log, hand: Hand, by: str, until: int, *, pending: bool = False) ->
             continue
         began = hand.deal if step.type == "pass" and hand.deal is not None else since
         done = _decided_at(log, by, step.type, since, until)
-        if done is None or (done == until and not pending):
+        if done is None or done == len(log):
             continue
         took = log.entries[done].at - log.entries[began].at
         decisions, taken = decisions + 1, taken + max(0, took)

@@ -152,12 +152,10 @@ class Hand:
         fits = self.phase in rule.phases and by in rule.authors(self)
         placed = self._person_misplaced if person else self._server_misplaced
         misplaced = placed(fits, message, seen)
-        if misplaced is None:
-            found = tuple(rule.problems(self, message.body, by)) if fits else ()
-        else:  # its author spoke to another state: nothing else is judged here
-            found = (misplaced,)
-            if fits and kind == "open":  # but its terms, which need no state
-                found += tuple(rule.problems(self, message.body, by))
+        found = () if misplaced is None else (misplaced,)
+        # who spoke to another state is judged no further, but for terms, which need no state
+        if fits and (misplaced is None or kind == "open"):
+            found += tuple(rule.problems(self, message.body, by))
         return Judgement(message, digest, found, fits or self._skips(message), slots)
 
     def _slots(self, message: Message, seen: int | None, *, person: bool) -> tuple[Slot, ...]:

@@ -430,13 +430,16 @@ def deal_opening_with_another_salt() -> Case:
 
 
 class BentShuffle(Dealer):
-    """Deals one card of seat 1 to seat 0 and the other way round."""
+    """Deals one card of the one seat to the other and the other way round."""
+
+    between = (0, 1)
 
     def _shuffle(self) -> None:
         super()._shuffle()
-        one, two = (list(self._dealt[n]) for n in (0, 1))
+        hands = [list(cards) for cards in self._dealt]
+        one, two = (hands[n] for n in self.between)
         one[0], two[0] = two[0], one[0]
-        self._dealt = (tuple(one), tuple(two), *self._dealt[2:])
+        self._dealt = tuple(map(tuple, hands))
 
 
 @cheat
@@ -516,16 +519,16 @@ def pass_cards_not_held() -> Case:
 
 
 class BentExchange(Dealer):
-    """Gives seat 1 a card that was passed to seat 3, and the other way round."""
+    """Gives the one seat a card that was passed to the other, and the other way round."""
+
+    between = (1, 3)
 
     def _received(self) -> dict[str, tuple[str, ...]]:
-        given = super()._received()
-        deck = self.hand.game.deck
-        one, two = list(given["seat/1"]), list(given["seat/3"])
+        given = {by: list(cards) for by, cards in super()._received().items()}
+        one, two = (given[SEATS[n]] for n in self.between)
         one[0], two[0] = two[0], one[0]
-        given["seat/1"] = tuple(sorted(one, key=deck.index))
-        given["seat/3"] = tuple(sorted(two, key=deck.index))
-        return given
+        order = self.hand.game.deck.index
+        return {by: tuple(sorted(cards, key=order)) for by, cards in given.items()}
 
 
 @cheat
@@ -863,11 +866,13 @@ def void_after_reveals() -> Case:
 
 
 class BadBox(Dealer):
-    """Seals other cards to seat 1 than it commits to dealing it."""
+    """Seals other cards to a seat than it commits to giving it."""
+
+    victim, box = "seat/1", "deal"
 
     def _share(self, kind: str, by: str, cards: Any) -> Any:
         share = super()._share(kind, by, cards)
-        if by != "seat/1" or kind != "deal" or share.sealed is UNSET:
+        if (by, kind) != (self.victim, self.box) or share.sealed is UNSET:
             return share
         wrong = Cards(cards=tuple(reversed(cards)), salt=self._salt(kind, by))
         key = bytes.fromhex(str(self._commit_of(by).hand_key))

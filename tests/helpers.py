@@ -27,6 +27,8 @@ from fairdeal.shuffle import words
 from fairdeal.signing import SigningKey as Key
 
 FRENCH = Deck(packs=1, removed=())
+#: twenty cards, so that a hand is short
+SHORT = Deck(packs=1, removed=tuple(rank + suit for suit in "CDHS" for rank in "23456789"))
 
 
 class Table:

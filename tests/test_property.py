@@ -30,7 +30,7 @@ from cheats import (
     UnreadablePass,
 )
 from forge import hpke_with
-from helpers import SEATS, SERVER, Key
+from helpers import SEATS, SERVER, SHORT, Key
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -43,7 +43,7 @@ from fairdeal.findings import Verdict
 from fairdeal.games.policies import POLICIES
 from fairdeal.games.presets import S0
 from fairdeal.log import Log, compacted, read_message
-from fairdeal.messages import Cards, Clock, Close, Deck, Dispute, Person, Play, message
+from fairdeal.messages import Cards, Clock, Close, Dispute, Person, Play, message
 from fairdeal.parties import SEATS as NAMES
 from fairdeal.seat import Outgoing, Seat
 from fairdeal.shuffle import words
@@ -59,8 +59,6 @@ settings.register_profile(
     phases=(Phase.generate, Phase.shrink) if LONG else (Phase.generate,),
     suppress_health_check=list(HealthCheck),
 )
-#: twenty cards, so that a hand is short
-SHORT = Deck(packs=1, removed=tuple(rank + suit for suit in "CDHS" for rank in "23456789"))
 
 
 # -- cheating servers ----------------------------------------------------------------------------

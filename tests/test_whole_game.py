@@ -11,7 +11,7 @@ import jsonschema
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
-from helpers import SERVER, Bend, Table
+from helpers import SERVER, SHORT, Bend, Table
 
 from fairdeal import simulate
 from fairdeal.cli import cli
@@ -25,8 +25,6 @@ from fairdeal.seat import Seat
 from fairdeal.whole_game import read_game, verify_game, verify_game_file, write_game
 
 ROOT = Path(__file__).parent.parent
-#: twenty cards and a low end, so that games are short
-SHORT = Deck(packs=1, removed=tuple(rank + suit for suit in "CDHS" for rank in "23456789"))
 RULES = msgspec.structs.replace(S0, end_score=60, first_lead="left-of-dealer")
 
 

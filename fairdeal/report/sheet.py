@@ -207,11 +207,8 @@ class Sheet:
         for seat, one in enumerate(self.hand.terms.seats):
             if isinstance(one, Bot):
                 continue
-            replaced = self.hand.replaced.get(self.hand.seats[seat])
-            until = len(self.log) if replaced is None else replaced
-            spent = used(
-                self.log, self.hand, self.hand.seats[seat], until, pending=replaced is not None
-            )
+            by = self.hand.seats[seat]
+            spent = used(self.log, self.hand, by, self.hand.replaced.get(by, len(self.log)))
             reserve = f"{_seconds(spent.reserve_ms)} of {_seconds(clock.reserve_ms)} reserve used"
             total = f"{spent.decisions} decisions took {_seconds(spent.taken_ms)}"
             yield line(f"  {self.name(seat)} {reserve}; {total}")
