@@ -55,20 +55,37 @@ _files: Final = msgspec.json.Decoder(_File)
 _hands: Final = msgspec.json.Decoder(_Hand)
 
 
+_OUTER: Final = len(b'{"fairdeal":1,"hands":[]}')
+_AROUND: Final = len(b'{"entries":}')
+
+
 def read_game(data: bytes) -> list[bytes]:
     """The transcripts of a game's file, in order, as files of their own. Raises MalformedError.
 
     What is wrong inside one hand is left to be told there.
     """
-    encoding.check(data)
-    return [_transcript(raw) for raw in encoding.shape(data, _files).hands]
-
-
-def _transcript(raw: msgspec.Raw) -> bytes:
     try:
-        entries = bytes(encoding.shape(raw, _hands).entries)
+        hands = [bytes(raw) for raw in encoding.shape(data, _files).hands]
     except MalformedError:
-        return bytes(raw)
+        encoding.check(data)  # a fault of the text is named first
+        raise
+    entries = [_entries(raw) for raw in hands]
+    # As in `encoding.strict`: if nothing stands around the entries but what must, that is in order
+    members = (len(raw) + _AROUND if raw else len(one) for one, raw in zip(hands, entries))
+    if len(data) != _OUTER + sum(members) + len(hands) - 1:
+        encoding.check(data)
+    return [_transcript(raw) if raw else one for one, raw in zip(hands, entries)]
+
+
+def _entries(hand: bytes) -> bytes:
+    """The entries of a hand, or nothing if it is of another shape."""
+    try:
+        return bytes(encoding.shape(hand, _hands).entries)
+    except MalformedError:
+        return b""
+
+
+def _transcript(entries: bytes) -> bytes:
     return b'{"entries":%b,"fairdeal":%d}' % (entries, FORMAT_VERSION)
 
 

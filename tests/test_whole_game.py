@@ -393,7 +393,10 @@ def test_one_damaged_hand_hides_no_other(game: Game) -> None:
         b'{"fairdeal":2,"hands":[{"entries":[]}]}',
         b'{"fairdeal":1,"hands":[{"entries":[]}],"more":1}',
         b'{"fairdeal":1,"hands":{}}',
-        b'{"fairdeal":1,"hands":[{"a":1,"a":2}]}',
+        b'{"fairdeal":1,"hands":[{"entries":[],"entries":[]}]}',
+        b'{"fairdeal":1,"hands":[{"entries":[]}],"hands":[{"entries":[]}]}',
+        b'{"fairdeal":1,"hands":[{"entries":[]}]',
+        b'{"fairdeal":1,"fairdeal":1, "hands":[{"entries":[]}]}',
     ],
 )
 def test_what_is_no_game_is_malformed(data: bytes) -> None:
@@ -401,8 +404,22 @@ def test_what_is_no_game_is_malformed(data: bytes) -> None:
         read_game(data)
 
 
+def test_a_fault_of_the_text_within_a_hand_is_that_hand_s(game: Game) -> None:
+    """The file is compact, so its outer text is proved by its length; within, each hand is judged."""
+    data = write_game([log.encoded() for log in game.logs])
+    good = b'"attempt":1,'
+    assert data.count(good) == len(game.logs)
+    verdict = verify_game_file(data.replace(good, good + good, 1))
+    assert [one.status for one in verdict.hands] == ["malformed"] + ["valid"] * (len(game.logs) - 1)
+
+
+def test_a_game_with_white_space_is_read_as_well(game: Game) -> None:
+    data = json.dumps(json.loads(write_game([log.encoded() for log in game.logs])), indent=1)
+    assert verify_game_file(data.encode()).status == "valid"
+
+
 @pytest.mark.parametrize(
-    "hand", ["[]", "1", "null", '{"entries":1}', '{"entries":[],"more":1}', "{}"]
+    "hand", ['{"a":1,"a":2}', "[]", "1", "null", '{"entries":1}', '{"entries":[],"more":1}', "{}"]
 )
 def test_a_hand_of_another_shape_is_malformed_alone(hand: str) -> None:
     verdict = verify_game_file(f'{{"fairdeal":1,"hands":[{hand}]}}'.encode())
