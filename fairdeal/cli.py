@@ -18,6 +18,7 @@ from fairdeal.cli_copies import compare, conformance
 from fairdeal.cli_demo import demo, keygen
 from fairdeal.cli_exit import EXIT, exit_code
 from fairdeal.cli_rules import rules
+from fairdeal.cli_serve import serve
 from fairdeal.collection import documents
 from fairdeal.errors import FairdealError, MalformedError
 from fairdeal.kinds import kind_of
@@ -329,7 +330,7 @@ def compact(path: str, output: str | None) -> int:
     return 0
 
 
-for _command in (keygen, demo, rules, compare, conformance):
+for _command in (keygen, demo, rules, compare, conformance, serve):
     cli.add_command(_command)
 
 

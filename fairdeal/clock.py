@@ -38,6 +38,19 @@ def used(log: Log, hand: Hand, by: str, until: int) -> Used:
     return Used(decisions, taken, reserve)
 
 
+def over_at(log: Log, hand: Hand, by: str, kind: str) -> int | None:
+    """When the time of a seat that must take the decision `kind` now is used up, in milliseconds.
+
+    None if the hand has no clock. Before the first play any seat may be on turn.
+    """
+    clock = hand.terms.clock
+    if clock is None:
+        return None
+    began = hand.deal if kind == "pass" and hand.deal is not None else hand.since
+    left = clock.reserve_ms - used(log, hand, by, len(log)).reserve_ms
+    return log.entries[began].at + clock.grace_ms + max(0, left)
+
+
 def _decided_at(log: Log, by: str, kind: str, since: int, until: int) -> int | None:
     """The entry that ended a seat's decision: its own, or `until`.
 

@@ -1,0 +1,198 @@
+"""All tables that one process holds. A table belongs to one process at a time.
+
+A process that has a table says so to the store again and again; if it falls silent, another takes
+the table over where the log stands. Two that write to one table are told apart by the store: only
+one entry has a place. So a lease decides who answers, and never what is true.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, Final, TypeVar
+
+from fairdeal.dealer import Dealer
+from fairdeal.games.base import Policy
+from fairdeal.games.policies import POLICIES
+from fairdeal.log import read_log
+from fairdeal.messages import Close, Open, Person, Replace
+from fairdeal.server.live import LiveTable, RefusedError, now_ms
+from fairdeal.server.metrics import Metrics
+from fairdeal.server.options import Options
+from fairdeal.server.setup import Course, Setup, described, read_setup
+from fairdeal.server.store import Store, StoreError, TableRow
+from fairdeal.server.writer import Writer
+from fairdeal.signing import SigningKey
+
+_log = logging.getLogger("fairdeal.server")
+_PAGE: Final = 100
+T = TypeVar("T")
+
+
+class ElsewhereError(Exception):
+    """Another process has the table; `url` is its address, if it gave one."""
+
+    def __init__(self, url: str | None) -> None:
+        super().__init__(url or "")
+        self.url = url
+
+
+class Hall:
+    """One process of a server."""
+
+    def __init__(
+        self, store: Store, key: SigningKey, options: Options, *, url: str | None = None,
+        policies: Mapping[str, Policy] = POLICIES,
+    ) -> None:  # fmt: skip
+        self.key, self.options, self.policies, self.url = key, options, policies, url
+        self.metrics = Metrics()
+        self.writer = Writer(store, self.metrics)
+        self._store = store
+        #: a name of this process, for leases
+        self._owner = secrets.token_hex(8)
+        self._tables: dict[str, asyncio.Task[LiveTable]] = {}
+        self._keeper: asyncio.Task[None] | None = None
+        self.metrics.tables.set_function(lambda: len(self._tables))
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """While this is entered, tables are played; afterwards every hand can be resumed."""
+        self.writer.start()
+        self._keeper = asyncio.create_task(self._keep())
+        try:
+            yield
+        finally:
+            await self._shut()
+
+    async def _shut(self) -> None:
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.gather(self._keeper, return_exceptions=True)
+        loaded = await asyncio.gather(*self._tables.values(), return_exceptions=True)
+        for table in loaded:
+            if isinstance(table, LiveTable):
+                table.drop("the server stops")
+        await self.writer.stop()
+        with contextlib.suppress(StoreError):
+            await self.stored(lambda store: store.release(self._owner))
+        self._store.close()
+
+    async def stored(self, ask: Callable[[Store], T]) -> T:
+        """Ask the store in a thread. Raises what it raises."""
+        return await asyncio.to_thread(ask, self._store)
+
+    # -- tables --
+
+    async def make(self, body: bytes) -> dict[str, Any]:
+        """Open a table by a request's body. Raises MalformedError, RefusedError."""
+        setup = read_setup(body)
+        if len(self._tables) >= self.options.max_tables:
+            raise RefusedError("full", "this server has as many tables as it may")
+        name = secrets.token_hex(8)
+        await self.stored(lambda store: store.create_table(name, setup.encoded(), now_ms()))
+        table = await self.find(name)
+        _log.info("a table", extra={"table": name, "rules": setup.rules, "seats": setup.seats})
+        return table.description()
+
+    async def find(self, name: str) -> LiveTable:
+        """The table, which this process holds. Raises RefusedError, ElsewhereError, StoreError."""
+        task = self._tables.get(name)
+        if task is None:
+            task = self._tables[name] = asyncio.create_task(self._load(name))
+            task.add_done_callback(lambda done: self._loaded(name, done))
+        return await asyncio.shield(task)
+
+    def _loaded(self, name: str, task: asyncio.Task[LiveTable]) -> None:
+        if task.cancelled() or task.exception() is not None:
+            self._tables.pop(name, None)
+
+    def forget(self, name: str) -> None:
+        """The table is over, or another's."""
+        self._tables.pop(name, None)
+
+    async def _load(self, name: str) -> LiveTable:
+        row = await self.stored(lambda store: store.table(name))
+        if row is None:
+            raise RefusedError("no-table", "there is no such table")
+        if row.state == "over":
+            raise RefusedError("over", "the game is over")
+        url = self.url or ""
+        row = await self.stored(
+            lambda store: store.claim(name, self._owner, url, now_ms(), self._lease_ms)
+        )
+        if row.owner != self._owner:
+            raise ElsewhereError(row.owner_url)
+        table = await self.stored(lambda store: self._resumed(store, row))
+        await table.start()
+        return table
+
+    def _resumed(self, store: Store, row: TableRow) -> LiveTable:
+        people = [Person(key=key, name=name) for _, key, name in store.seats(row.table)]
+        hands = store.hands(row.table)
+        dealer = None
+        if hands:
+            last = hands[-1].name
+            secret = store.secret(last)
+            if secret is None:
+                raise StoreError(f"the secret of the last hand of table {row.table} is not there")
+            dealer = Dealer.resume(store.log(last) or b"", secret, self.key, policies=self.policies)
+        return LiveTable(self, row.table, read_setup(row.setup), people, dealer)
+
+    # -- what anybody may read --
+
+    async def described(self, name: str) -> dict[str, Any]:
+        """TABLE of a table, whoever has it. Raises RefusedError."""
+        task = self._tables.get(name)
+        if task is not None and task.done() and not task.cancelled() and not task.exception():
+            return task.result().description()
+        return await self.stored(lambda store: self._described(store, name))
+
+    def _described(self, store: Store, name: str) -> dict[str, Any]:
+        row = store.table(name)
+        if row is None:
+            raise RefusedError("no-table", "there is no such table")
+        setup: Setup = read_setup(row.setup)
+        people = [Person(key=key, name=one) for _, key, one in store.seats(name)]
+        hands = store.hands(name)
+        log = store.log(hands[-1].name) if hands else None
+        course = _course(row.state, log) if log else Course(row.state)
+        return described(name, setup, people, course)
+
+    async def listed(self, after: str | None) -> list[dict[str, Any]]:
+        """TABLE of at most a page of tables."""
+        rows = await self.stored(lambda store: store.tables(after, _PAGE))
+        return [await self.described(row.table) for row in rows]
+
+    # -- leases --
+
+    @property
+    def _lease_ms(self) -> int:
+        return int(1000 * self.options.lease)
+
+    async def _keep(self) -> None:
+        """Hold what is ours, and take over what nobody holds; for as long as this process lives."""
+        while True:
+            try:
+                mine = await self.stored(lambda s: s.renew(self._owner, now_ms(), self._lease_ms))
+                free = await self.stored(lambda s: s.orphans(now_ms()))
+                for name in [*mine, *(row.table for row in free)]:
+                    if len(self._tables) < self.options.max_tables:
+                        with contextlib.suppress(RefusedError, ElsewhereError):
+                            await self.find(name)
+            except StoreError as error:
+                _log.warning("the store does not answer", extra={"reason": str(error)})
+            except Exception:  # noqa: BLE001 - this must go on as long as the process
+                _log.exception("a table could not be taken over")
+            await asyncio.sleep(self.options.lease / 3)
+
+
+def _course(state: str, data: bytes) -> Course:
+    """How far the last hand has come, by its stored log."""
+    bodies = [one.message.body for one in read_log(data).entries]
+    opens = (one for one in bodies if isinstance(one, Open))
+    closes = (one for one in bodies if isinstance(one, Close))
+    replaced = [one.seat for one in bodies if isinstance(one, Replace)]
+    return Course(state, next(opens, None), next(closes, None), replaced)

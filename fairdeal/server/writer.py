@@ -1,0 +1,111 @@
+"""Everything that is stored goes through here: many tables' entries in one durable transaction.
+
+A write returns when the store has it, and not before; nothing is broadcast until then. While the
+store cannot be written (it is away, full, read-only) writes wait and are tried again in order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from fairdeal.server.metrics import Metrics
+from fairdeal.server.store import Store, StoreError, StoreUnavailable, Write
+
+_log = logging.getLogger("fairdeal.server")
+_FIRST_WAIT: Final = 0.05
+_LONGEST_WAIT: Final = 1.0
+_BATCH: Final = 512
+
+Results = Sequence[Exception | None]
+_Waiting = tuple[Write, "asyncio.Future[None]"]
+
+
+class Writer:
+    """One thread that writes, in batches of whatever has come in meanwhile."""
+
+    def __init__(self, store: Store, metrics: Metrics) -> None:
+        self._store, self._metrics = store, metrics
+        self._waiting: list[_Waiting] = []
+        self._work = asyncio.Event()
+        self._thread = ThreadPoolExecutor(1, "fairdeal-writer")
+        self._task: asyncio.Task[None] | None = None
+        #: why the last attempt failed, or nothing
+        self.trouble = ""
+
+    def start(self) -> None:
+        """Begin to write, in the running loop."""
+        self._task = asyncio.create_task(self._run())
+
+    async def write(self, write: Write) -> None:
+        """Return once it is durable. Raises StoreConflict if another process wrote there."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((write, done))
+        self._work.set()
+        await done
+
+    async def stop(self, seconds: float = 5.0) -> None:
+        """Write what waits, for so long at most, and stop."""
+        if self._task is not None:
+            try:
+                async with asyncio.timeout(seconds):
+                    await asyncio.gather(*(done for _, done in self._waiting))
+            except (TimeoutError, StoreError):
+                _log.warning("writes are given up", extra={"writes": len(self._waiting)})
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._thread.shutdown()
+
+    async def _run(self) -> None:
+        loop, wait = asyncio.get_running_loop(), _FIRST_WAIT
+        while True:
+            if not self._waiting:
+                self._work.clear()
+                await self._work.wait()
+            batch = self._waiting[:_BATCH]
+            began = loop.time()
+            results = await loop.run_in_executor(self._thread, self._attempt, batch)
+            self._metrics.written.observe(loop.time() - began)
+            del self._waiting[: len(batch)]
+            again = list(_answer(batch, results))
+            self._waiting[:0] = again
+            wait = await self._pause(wait, results) if again else self._fine()
+
+    def _attempt(self, batch: list[_Waiting]) -> Results:
+        try:
+            return self._store.write([write for write, _ in batch])
+        except Exception as error:  # noqa: BLE001 - it is each write's own answer
+            return [error] * len(batch)
+
+    async def _pause(self, wait: float, results: Results) -> float:
+        trouble = next(str(one) for one in results if isinstance(one, StoreUnavailable))
+        if not self.trouble:
+            _log.error("the store cannot be written", extra={"reason": trouble})
+        self.trouble = trouble
+        self._metrics.store_failures.inc()
+        await asyncio.sleep(wait)
+        return min(2 * wait, _LONGEST_WAIT)
+
+    def _fine(self) -> float:
+        if self.trouble:
+            _log.warning("the store can be written again")
+        self.trouble = ""
+        return _FIRST_WAIT
+
+
+def _answer(batch: list[_Waiting], results: Results) -> list[_Waiting]:
+    """Tell whoever waits; what must be tried again is returned."""
+    again = []
+    for (write, done), result in zip(batch, results, strict=True):
+        if isinstance(result, StoreUnavailable):
+            again.append((write, done))
+        elif done.done():  # whoever wrote it does not wait any more
+            continue
+        elif result is None:
+            done.set_result(None)
+        else:
+            done.set_exception(result)
+    return again
