@@ -37,12 +37,13 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("report", "collection"),
     ("pins",),
     ("cli_exit",),
+    ("server",),
     ("cli_copies", "cli_demo", "cli_rules"),
     ("cli",),
     ("__main__",),
 )
 EDGE = next(n for n, floor in enumerate(FLOORS) if "files" in floor)
-#: inside the two folders, from the ground up
+#: inside the folders, from the ground up
 INSIDE: dict[str, tuple[tuple[str, ...], ...]] = {
     "games": (("base",), ("deal", "hearts"), ("careful",), ("policies", "presets", "__init__")),
     "report": (
@@ -52,6 +53,7 @@ INSIDE: dict[str, tuple[tuple[str, ...], ...]] = {
         ("sheet", "whole"),
         ("demo",),
     ),
+    "server": (("__init__", "vault", "schema"), ("database",), ("store",)),
 }
 #: what only the edge may import, and who may use the operating system's randomness
 SYSTEM = frozenset(

@@ -1,4 +1,5 @@
-"""A live table: real seats over WebSockets, bots, and a store that survives (spec/live.md).
+"""The live table's server (spec/live.md), which alone needs the extra `server`.
 
-Nothing here is part of the protocol. What it needs beyond the core is the extra `server`.
+`store` keeps what must survive a crash, `vault` seals what must stay secret there, `schema` is how
+it lies in the database and `database` how that is reached.
 """
