@@ -102,8 +102,8 @@ class Doors:
 
     async def server(self, _: Request) -> Response:
         """What players pin, and the tables there are."""
-        key = self._hall.key.public.hex()
-        return _answer({"fairdeal": FORMAT_VERSION, "server_key": key, "rules": list(PRESETS)})
+        keys = list(self._hall.keys)
+        return _answer({"fairdeal": FORMAT_VERSION, "server_keys": keys, "rules": list(PRESETS)})
 
     async def make(self, request: Request) -> Response:
         """Open a table."""
@@ -138,7 +138,7 @@ class Doors:
         until = self._challenges.pop((table.name, said.challenge), 0)
         challenge = bytes.fromhex(said.challenge)
         fresh = until >= now_ms()
-        if not fresh or not said.holds(self._hall.key.public, table.name, challenge):
+        if not fresh or not said.holds(table.key.public, table.name, challenge):
             raise RefusedError("login", "the login is not signed by its key over a fresh challenge")
         return _answer({"seat": await table.sit(said.key, said.name)})
 
@@ -147,9 +147,11 @@ class Doors:
         name = request.path_params["table"]
         await self._hall.described(name)  # there is such a table
         rows = await self._hall.stored(lambda store: store.hands(name))
-        return _answer({"hands": [
-            {"hand": row.name.hand, "attempt": row.name.attempt, "ended": row.ended} for row in rows
-        ]})  # fmt: skip
+        hands = [
+            {"hand": name.hand, "attempt": name.attempt, "entries": entries}
+            for name, *_, entries in rows
+        ]
+        return _answer({"hands": hands})
 
     async def hand(self, request: Request) -> Response:
         """One transcript."""
@@ -222,7 +224,7 @@ class Doors:
             raise RefusedError("full", "this server has as many connections as it may")
 
     async def _sit(self, socket: WebSocket, table: LiveTable) -> None:
-        challenge, server = secrets.token_bytes(32), self._hall.key.public
+        challenge, server = secrets.token_bytes(32), table.key.public
         hello = {"challenge": challenge.hex(), "server_key": server.hex()}
         await socket.send_text(json.dumps(hello))
         async with asyncio.timeout(self._options.login):

@@ -11,10 +11,11 @@ import asyncio
 import contextlib
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from fairdeal.dealer import Dealer
+from fairdeal.errors import FairdealError
 from fairdeal.games.base import Policy
 from fairdeal.games.policies import POLICIES
 from fairdeal.log import read_log
@@ -22,7 +23,7 @@ from fairdeal.messages import Close, Open, Person, Replace
 from fairdeal.server.live import LiveTable, RefusedError, now_ms
 from fairdeal.server.metrics import Metrics
 from fairdeal.server.options import Options
-from fairdeal.server.setup import Course, Setup, described, read_setup
+from fairdeal.server.setup import Course, Kept, described, read_kept, read_setup
 from fairdeal.server.store import Store, StoreError, TableRow
 from fairdeal.server.writer import Writer
 from fairdeal.signing import SigningKey
@@ -44,10 +45,12 @@ class Hall:
     """One process of a server."""
 
     def __init__(
-        self, store: Store, key: SigningKey, options: Options, *, url: str | None = None,
+        self, store: Store, keys: Sequence[SigningKey], options: Options, *, url: str | None = None,
         policies: Mapping[str, Policy] = POLICIES,
     ) -> None:  # fmt: skip
-        self.key, self.options, self.policies, self.url = key, options, policies, url
+        #: by their public keys; the first opens new tables, all play on those that they opened
+        self.keys = {one.public.hex(): one for one in keys}
+        self.options, self.policies, self.url = options, policies, url
         self.metrics = Metrics()
         self.writer = Writer(store, self.metrics)
         self._store = store
@@ -88,13 +91,13 @@ class Hall:
 
     async def make(self, body: bytes) -> dict[str, Any]:
         """Open a table by a request's body. Raises MalformedError, RefusedError."""
-        setup = read_setup(body)
+        kept = Kept(setup=read_setup(body), server_key=next(iter(self.keys)))
         if len(self._tables) >= self.options.max_tables:
             raise RefusedError("full", "this server has as many tables as it may")
         name = secrets.token_hex(8)
-        await self.stored(lambda store: store.create_table(name, setup.encoded(), now_ms()))
+        await self.stored(lambda store: store.create_table(name, kept.encoded(), now_ms()))
         table = await self.find(name)
-        _log.info("a table", extra={"table": name, "rules": setup.rules, "seats": setup.seats})
+        _log.info("a table", extra={"table": name, "rules": kept.setup.rules})
         return table.description()
 
     async def find(self, name: str) -> LiveTable:
@@ -131,15 +134,18 @@ class Hall:
 
     def _resumed(self, store: Store, row: TableRow) -> LiveTable:
         people = [Person(key=key, name=name) for _, key, name in store.seats(row.table)]
-        hands = store.hands(row.table)
-        dealer = None
+        kept, hands, dealer = read_kept(row.setup), store.hands(row.table), None
+        key = self.keys.get(kept.server_key)
+        if key is None:
+            raise StoreError(f"table {row.table} was opened under the key {kept.server_key}, "
+                             "which this server does not have")  # fmt: skip
         if hands:
             last = hands[-1].name
             secret = store.secret(last)
             if secret is None:
                 raise StoreError(f"the secret of the last hand of table {row.table} is not there")
-            dealer = Dealer.resume(store.log(last) or b"", secret, self.key, policies=self.policies)
-        return LiveTable(self, row.table, read_setup(row.setup), people, dealer)
+            dealer = Dealer.resume(store.log(last) or b"", secret, key, policies=self.policies)
+        return LiveTable(self, row.table, kept, people, dealer)
 
     # -- what anybody may read --
 
@@ -154,12 +160,11 @@ class Hall:
         row = store.table(name)
         if row is None:
             raise RefusedError("no-table", "there is no such table")
-        setup: Setup = read_setup(row.setup)
         people = [Person(key=key, name=one) for _, key, one in store.seats(name)]
         hands = store.hands(name)
         log = store.log(hands[-1].name) if hands else None
         course = _course(row.state, log) if log else Course(row.state)
-        return described(name, setup, people, course)
+        return described(name, read_kept(row.setup), people, course)
 
     async def listed(self, after: str | None) -> list[dict[str, Any]]:
         """TABLE of at most a page of tables."""
@@ -179,14 +184,23 @@ class Hall:
                 mine = await self.stored(lambda s: s.renew(self._owner, now_ms(), self._lease_ms))
                 free = await self.stored(lambda s: s.orphans(now_ms()))
                 for name in [*mine, *(row.table for row in free)]:
-                    if len(self._tables) < self.options.max_tables:
-                        with contextlib.suppress(RefusedError, ElsewhereError):
-                            await self.find(name)
+                    await self._take(name)
             except StoreError as error:
                 _log.warning("the store does not answer", extra={"reason": str(error)})
-            except Exception:  # noqa: BLE001 - this must go on as long as the process
-                _log.exception("a table could not be taken over")
             await asyncio.sleep(self.options.lease / 3)
+
+    async def _take(self, name: str) -> None:
+        """Hold a table, if that can be; one that cannot be resumed hides no other."""
+        if name in self._tables or len(self._tables) >= self.options.max_tables:
+            return
+        try:
+            await self.find(name)
+        except (RefusedError, ElsewhereError):
+            pass
+        except FairdealError as error:
+            _log.error("a table cannot be resumed", extra={"table": name, "reason": str(error)})
+        except Exception:
+            _log.exception("a table cannot be resumed", extra={"table": name})
 
 
 def _course(state: str, data: bytes) -> Course:

@@ -23,7 +23,7 @@ from fairdeal.errors import FairdealError, LocalProtocolError
 from fairdeal.messages import Close, Entry, Person, ReplaceReason
 from fairdeal.parties import SEATS
 from fairdeal.server.lines import GOING_AWAY, Line
-from fairdeal.server.setup import GAME, Course, Setup, described, first_terms, person
+from fairdeal.server.setup import GAME, Course, Kept, described, first_terms, person
 from fairdeal.server.store import Append, Begin, HandName, StoreConflict, StoreError
 
 if TYPE_CHECKING:
@@ -71,9 +71,10 @@ class LiveTable:
     """A table that this process holds."""
 
     def __init__(
-        self, hall: Hall, name: str, setup: Setup, people: Sequence[Person], dealer: Dealer | None
+        self, hall: Hall, name: str, kept: Kept, people: Sequence[Person], dealer: Dealer | None
     ) -> None:
-        self.name, self.setup, self.people, self.dealer = name, setup, list(people), dealer
+        self.name, self.kept, self.people, self.dealer = name, kept, list(people), dealer
+        self.setup, self.key = kept.setup, hall.keys[kept.server_key]
         self.state = "playing" if dealer else "waiting"
         self._hall, self._options = hall, hall.options
         self._lock = asyncio.Lock()
@@ -116,7 +117,7 @@ class LiveTable:
                     return seat
             if self.state != "waiting":
                 raise RefusedError("begun", "the game has begun without you")
-            new = person(key, name, self._hall.key.public)
+            new = person(key, name, self.key.public)
             seat = len(self.people)
             await self._hall.stored(lambda store: store.sit(self.name, seat, key, name, now_ms()))
             self.people.append(new)
@@ -166,7 +167,7 @@ class LiveTable:
             hand = self.dealer.hand
             replaced = [SEATS.index(by) for by in hand.replaced]
             course = Course(self.state, hand.terms, self._closed(), replaced)
-        return described(self.name, self.setup, self.people, course)
+        return described(self.name, self.kept, self.people, course)
 
     # -- what happens --
 
@@ -206,9 +207,7 @@ class LiveTable:
 
     async def _open(self, terms: Terms) -> None:
         """Begin a hand: its secret and its first entries are stored together."""
-        self.dealer = dealer = Dealer(
-            terms, self._hall.key, at=now_ms(), policies=self._hall.policies
-        )
+        self.dealer = dealer = Dealer(terms, self.key, at=now_ms(), policies=self._hall.policies)
         self.state = "playing"
         first = dealer.log.entries
         await self._hall.writer.write(

@@ -30,9 +30,10 @@ class Settings(NamedTuple):
     store: str | None = None
     #: how others reach this process, for redirects between processes of one store
     url: str | None = None
-    #: files with 64 hexadecimal digits; by default in the data folder, made if missing
-    key: str | None = None
-    #: the first encrypts, all decrypt
+    #: files with 64 hexadecimal digits; by default one in the data folder, made if missing.
+    #: The first opens new tables, each plays on those that it opened
+    keys: tuple[str, ...] = ()
+    #: files alike; the first encrypts, all decrypt
     secret_keys: tuple[str, ...] = ()
 
 
@@ -57,15 +58,14 @@ def serve(settings: Settings, options: Options, started: Callable[[str, str], No
     `started` gets the address and the server's public key. Raises FairdealError for keys and stores
     that cannot be used.
     """
-    if not (settings.store and settings.key and settings.secret_keys):
+    if not (settings.store and settings.keys and settings.secret_keys):
         files.make_folder(settings.data)
-    key = SigningKey(read_key(settings.key or files.inside(settings.data, "server.key"), make=True))
-    default = (files.inside(settings.data, "secrets.key"),)
-    vault = Vault([read_key(path, make=True) for path in settings.secret_keys or default])
+    keys = [SigningKey(one) for one in _read_keys(settings, settings.keys, "server.key")]
+    vault = Vault(_read_keys(settings, settings.secret_keys, "secrets.key"))
     url = settings.store or f"sqlite:///{files.inside(settings.data, 'fairdeal.sqlite')}"
-    hall = Hall(Store.open(url, vault), key, options, url=settings.url)
+    hall = Hall(Store.open(url, vault), keys, options, url=settings.url)
     server = _Server(_config(hall, settings, options))
-    server.started_at = lambda address: started(address, key.public.hex())
+    server.started_at = lambda address: started(address, keys[0].public.hex())
     server.run()
     return server.started
 
@@ -84,10 +84,16 @@ def _config(hall: Hall, settings: Settings, options: Options) -> uvicorn.Config:
     )
 
 
-def read_key(path: str, *, make: bool = False) -> bytes:
-    """The 32 bytes of a key's file, which is made with `make` if it is not there."""
-    if make and not Path(path).exists():
-        files.create_secret(path, f"{secrets.token_hex(32)}\n".encode())
+def _read_keys(settings: Settings, given: tuple[str, ...], name: str) -> list[bytes]:
+    """The keys of the given files, or of the one in the data folder, which is made if missing."""
+    default = files.inside(settings.data, name)
+    if not given and not Path(default).exists():
+        files.create_secret(default, f"{secrets.token_hex(32)}\n".encode())
+    return [read_key(path) for path in given or (default,)]
+
+
+def read_key(path: str) -> bytes:
+    """The 32 bytes of a key's file. Raises FairdealError."""
     try:
         return bytes.fromhex(files.read(path, limit=128).decode("ascii").strip())
     except ValueError:
