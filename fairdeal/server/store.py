@@ -248,13 +248,16 @@ class Store:
             connection.execute(update(table).where(_is(table_id)).values(state="over", **_FREE))
 
     def sit(self, table_id: str, number: int, key: str, name: str, at: int) -> None:
-        """Give a person a seat. Raises StoreConflict if the seat, or the person, has another."""
+        """Give a person a seat; who sits there already keeps it, and the name they had.
+
+        Raises StoreConflict if the seat is another's, or the person sits elsewhere at the table.
+        """
         row = {"table_id": table_id, "seat": number, "key": key, "name": name, "at": at}
         try:
             with self._database.writing() as connection:
                 connection.execute(insert(seat).values(row))
         except StoreConflict:
-            if Sitting(number, key, name) not in self.seats(table_id):
+            if (number, key) not in [(one.seat, one.key) for one in self.seats(table_id)]:
                 raise StoreConflict(f"seat {number} at {table_id} is taken") from None
 
     def seats(self, table_id: str) -> list[Sitting]:
