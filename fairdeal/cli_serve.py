@@ -57,8 +57,8 @@ def serve(  # noqa: PLR0917
         raise FairdealError(f"serve needs {error.name}: pip install 'fairdeal[server]'") from None
     logs.log_to_stderr(log_level)
     settings = Settings(data, host, port, store, url, key, secret_key)
-    ran = run(settings, Options(**options), _started)
-    return 0 if ran else 1
+    run(settings, Options(**options), _started)
+    return 0
 
 
 def _started(address: str, public: str) -> None:

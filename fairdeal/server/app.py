@@ -27,7 +27,7 @@ from fairdeal.games.presets import PRESETS
 from fairdeal.messages import FORMAT_VERSION, Hex32
 from fairdeal.server.hall import ElsewhereError, Hall
 from fairdeal.server.limits import Bucket, Buckets
-from fairdeal.server.lines import Line
+from fairdeal.server.lines import GOING_AWAY, OVER, Line
 from fairdeal.server.live import LiveTable, RefusedError, now_ms
 from fairdeal.server.setup import GAME
 from fairdeal.server.store import HandName, StoreError
@@ -43,6 +43,8 @@ _STATUS: Final = {
     "full": 503,
     "unavailable": 503,
 }
+#: with what a WebSocket is closed: what may be otherwise in a moment, and what is no refusal
+_CODES: Final = {"full": GOING_AWAY, "moved": GOING_AWAY, "unavailable": GOING_AWAY, "over": OVER}
 _MOVED: Final = 4307
 _REFUSED: Final = 1008
 _CHALLENGE_MS: Final = 60_000
@@ -208,16 +210,24 @@ class Doors:
         except ElsewhereError as error:
             await _closed(socket, _MOVED, error.url or "")
         except (RefusedError, FairdealError, TimeoutError) as error:
-            code = getattr(error, "code", "malformed")
-            text = str(error) or "the login did not come in time"
-            with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-                await socket.send_text(json.dumps({"error": {"code": code, "text": text}}))
-            await _closed(socket, _REFUSED, code)
+            await self._dismissed(socket, error)
         except WebSocketDisconnect:
             pass
         finally:
             self._lines -= 1
             self._hall.metrics.lines.dec()
+
+    async def _dismissed(self, socket: WebSocket, error: Exception) -> None:
+        """Say why, and close."""
+        code = getattr(error, "code", "malformed")
+        frame: dict[str, Any] = {
+            "error": {"code": code, "text": str(error) or "the login did not come in time"}
+        }
+        if code == "over":
+            frame = {"over": await self._hall.described(socket.path_params["table"])}
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+            await socket.send_text(msgspec.json.encode(frame).decode())
+        await _closed(socket, _CODES.get(code, _REFUSED), code)
 
     def _require_room(self) -> None:
         if self._lines > self._options.max_lines:

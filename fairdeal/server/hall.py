@@ -199,7 +199,7 @@ class Hall:
             pass
         except FairdealError as error:
             _log.error("a table cannot be resumed", extra={"table": name, "reason": str(error)})
-        except Exception:
+        except Exception:  # noqa: BLE001 - a fault of ours at one table ends no other
             _log.exception("a table cannot be resumed", extra={"table": name})
 
 

@@ -22,7 +22,7 @@ from fairdeal.dealer import Dealer, Terms
 from fairdeal.errors import FairdealError, LocalProtocolError
 from fairdeal.messages import Close, Entry, Person, ReplaceReason
 from fairdeal.parties import SEATS
-from fairdeal.server.lines import GOING_AWAY, Line
+from fairdeal.server.lines import GOING_AWAY, OVER, Line
 from fairdeal.server.setup import GAME, Course, Kept, described, first_terms, person
 from fairdeal.server.store import Append, Begin, HandName, StoreConflict, StoreError
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from fairdeal.server.hall import Hall
 
 _log = logging.getLogger("fairdeal.server")
-_OVER: Final = 1000
 #: seconds until what could not be done is tried again
 _RETRY: Final = 1.0
 
@@ -81,8 +80,9 @@ class LiveTable:
         self._lines: set[Line] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._ticking: asyncio.Task[None] | None = None
-        #: nobody loses time that this server was away
         self._since = now_ms()
+        #: until then nobody loses a seat because this server was away
+        self._back = self._since + self._ms(self._options.patience) if dealer else 0
 
     # -- from outside --
 
@@ -257,7 +257,7 @@ class LiveTable:
 
     def _dismiss(self, line: Line) -> None:
         line.send(_json(over=self.description()))
-        line.end(_OVER, "the game is over")
+        line.end(OVER, "the game is over")
 
     # -- time --
 
@@ -283,7 +283,7 @@ class LiveTable:
 
     def _patient(self, at: int) -> int:
         """Whoever was away because we were gets a while to come back."""
-        return max(at, self._since + self._ms(self._options.patience))
+        return max(at, self._back)
 
     def _over_at(self, seat: int) -> int | None:
         """When a seat may be expelled, or None if no decision within a time is awaited of it."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
-from collections.abc import Callable
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from socket import socket
 from typing import NamedTuple
 
 import uvicorn
@@ -40,41 +43,60 @@ class Settings(NamedTuple):
 class _Server(uvicorn.Server):
     """Says where it listens once it does."""
 
-    started_at: Callable[[str], None]
+    listening: Callable[[], None]
 
-    async def startup(self, sockets: list[socket] | None = None) -> None:
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then tell."""
         await super().startup(sockets)
-        for server in self.servers:
-            for one in server.sockets:
-                host, port = one.getsockname()[:2]
-                self.started_at(f"http://{f'[{host}]' if ':' in host else host}:{port}")
-                return
+        if self.started:
+            self.listening()
 
 
-def serve(settings: Settings, options: Options, started: Callable[[str, str], None]) -> bool:
-    """Serve until a signal says stop; False if it could not start.
+def serve(settings: Settings, options: Options, started: Callable[[str, str], None]) -> None:
+    """Serve until SIGTERM or SIGINT; then every hand can be resumed.
 
-    `started` gets the address and the server's public key. Raises FairdealError for keys and stores
-    that cannot be used.
+    `started` gets the address and the server's public key. Raises FairdealError for an address,
+    keys and stores that cannot be used.
     """
     if not (settings.store and settings.keys and settings.secret_keys):
         files.make_folder(settings.data)
     keys = [SigningKey(one) for one in _read_keys(settings, settings.keys, "server.key")]
     vault = Vault(_read_keys(settings, settings.secret_keys, "secrets.key"))
     url = settings.store or f"sqlite:///{files.inside(settings.data, 'fairdeal.sqlite')}"
-    hall = Hall(Store.open(url, vault), keys, options, url=settings.url)
-    server = _Server(_config(hall, settings, options))
-    server.started_at = lambda address: started(address, keys[0].public.hex())
-    server.run()
-    return server.started
+    with _listening(settings.host, settings.port) as door:
+        hall = Hall(Store.open(url, vault), keys, options, url=settings.url)
+        server = _Server(_config(hall, options))
+        server.listening = lambda: started(_address(door), keys[0].public.hex())
+        with _signals_end_here():
+            server.run(sockets=[door])
 
 
-def _config(hall: Hall, settings: Settings, options: Options) -> uvicorn.Config:
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=2048)
+    except OSError as error:
+        why = (error.strerror or "no such address").lower()
+        raise FairdealError(f"cannot listen at {host}, port {port}: {why}") from None
+
+
+def _address(door: socket.socket) -> str:
+    host, port = door.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+@contextlib.contextmanager
+def _signals_end_here() -> Iterator[None]:
+    """Uvicorn raises the signal that stopped it again, for whoever was before it: for nobody."""
+    if threading.current_thread() is threading.main_thread():
+        for one in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(one, lambda *_: None)
+    yield
+
+
+def _config(hall: Hall, options: Options) -> uvicorn.Config:
     return uvicorn.Config(
         application(hall),
-        host=settings.host,
-        port=settings.port,
         log_config=None,
         access_log=False,
         ws_max_size=options.max_frame,
