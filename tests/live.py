@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import websockets
 from inside import Answer, Served, login
@@ -429,6 +429,11 @@ class Player(Client):
         await line.send(out.send.decode())
         self.sent[kind] += 1
 
+    async def control(self, **frame: Any) -> None:
+        """Something that is no message of the protocol: a claim, or that it leaves."""
+        assert self.line
+        await self.line.send(json.dumps(frame))
+
 
 # -- a table -------------------------------------------------------------------------------------
 
@@ -494,7 +499,7 @@ class Table:
         assert not game.findings, game.findings
         for verdict in game.hands:
             assert not verdict.findings, verdict.findings
-        assert game.status == ("valid" if over else "incomplete"), game.status
+        assert game.status in ("valid", "valid" if over else "incomplete"), game.status
         logs = []
         for one in (await self.get("/hands")).json["hands"]:
             logs.append((await self.get(f"/hands/{one['hand']}-{one['attempt']}")).body)
@@ -521,6 +526,12 @@ class Table:
                 verdict = fairdeal.verify(data, record=record, server_key=self.key)
                 assert not verdict.findings, verdict.findings
                 assert verdict.status == "valid" or not ended, verdict.status
+
+
+def die(line: ClientConnection) -> NoReturn:
+    """The client's process is killed: nothing more is sent, nothing is closed."""
+    line.transport.abort()
+    raise Killed
 
 
 async def kept_up(server: Server, faults: Callable[[], dict[str, Any]] = dict) -> None:

@@ -30,6 +30,7 @@ from fairdeal.games.presets import PRESETS, S0, Preset
 from fairdeal.server import serve  # noqa: F401
 from fairdeal.server.database import Database
 from fairdeal.server.lines import Line
+from fairdeal.server.live import LiveTable
 from fairdeal.server.store import Store
 
 #: forty cards and one heart: whoever takes it has shot the moon, and must choose
@@ -80,17 +81,25 @@ def die_at_write(where: str, n: int) -> None:
 
 
 def die_between(n: int) -> None:
-    """After the n-th frame with an entry has left: some have it, others do not."""
-    real, numbers = Line.pump, itertools.count(1)
+    """In the n-th broadcast, when two frames of it have left: some have them, others do not."""
+    real_broadcast, real_pump = LiveTable._broadcast, Line.pump
+    broadcasts, frames = itertools.count(1), itertools.count(1)
+    fatal: list[str] = []
+
+    def broadcast(table: LiveTable, entries: Any, at: Any) -> None:
+        if next(broadcasts) == n:
+            fatal.append(f'"seq":{entries[0].seq},')
+        real_broadcast(table, entries, at)
 
     async def pump(line: Line, send: Any, close: Any) -> None:
         async def sent(frame: str) -> None:
             await send(frame)
-            if frame.startswith('{"entry"') and next(numbers) == n:
+            if fatal and fatal[0] in frame and next(frames) == 2:
                 die()
 
-        await real(line, sent, close)
+        await real_pump(line, sent, close)
 
+    LiveTable._broadcast = broadcast  # type: ignore[method-assign]
     Line.pump = pump  # type: ignore[method-assign]
 
 
