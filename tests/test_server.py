@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -21,9 +22,10 @@ from inside import OPTIONS, Person, Served, login, run, served, swallowed
 import fairdeal
 from fairdeal.errors import FairdealError
 from fairdeal.server import serve
+from fairdeal.server.hall import Hall
 from fairdeal.server.limits import Bucket, Buckets
 from fairdeal.server.lines import Line
-from fairdeal.server.live import now_ms
+from fairdeal.server.live import RefusedError, now_ms
 from fairdeal.server.logs import log_to_stderr
 from fairdeal.server.options import Options
 from fairdeal.server.store import StoreConflict, StoreError, StoreUnavailable
@@ -788,9 +790,8 @@ def test_writes_that_cannot_be_stored_are_given_up_at_the_end(
                 raise StoreUnavailable("the disk is full")
 
             monkeypatch.setattr(server.hall._store, "write", refuse)
-            monkeypatch.setattr(
-                server.hall.writer, "stop", lambda stop=server.hall.writer.stop: stop(0.05)
-            )
+            flush = server.hall.writer.flush
+            monkeypatch.setattr(server.hall.writer, "flush", lambda: flush(0.05))
             playing = asyncio.create_task(server.person().play(table))
             while (await server.get("/healthz")).status == 200:
                 await asyncio.sleep(0.01)
@@ -815,6 +816,76 @@ def test_a_store_that_fails_for_a_fault_of_its_own_is_told(
             last = await server.person().play(table)
             assert last["error"]["code"] == "unavailable"
 
+    run(test())
+
+
+def test_a_table_that_is_over_lets_nobody_in(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            table = await server.hall.find(await server.table(bots=4))
+            await until_over(server, table.name)
+            with pytest.raises(RefusedError) as refusal:
+                await table.attach(Line(None, 100))
+            assert refusal.value.code == "over"
+
+    run(test())
+
+
+def test_a_hand_whose_secret_is_lost_is_told(tmp_path: Path, caplog: Any) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            table, ana = await server.table(bots=3), server.person()
+            ana.mute = frozenset({"commit"})
+            async with ana.connected(table) as line:
+                while "entry" not in json.loads(await line.recv()):
+                    pass
+        with sqlite3.connect(tmp_path / "store.sqlite") as connection:
+            connection.execute("DELETE FROM fairdeal_secret")
+        connection.close()
+        async with served(tmp_path):
+            while "is not there" not in "".join(str(vars(one)) for one in caplog.records):
+                await asyncio.sleep(0.01)
+
+    caplog.set_level(logging.ERROR)
+    run(test())
+
+
+def test_the_keeper_goes_on_whatever_happens(tmp_path: Path, monkeypatch: Any, caplog: Any) -> None:
+    """A store that is away, a table that another was faster to take, a fault of ours."""
+
+    async def test() -> None:
+        async with served(tmp_path, patient(lease=0.03)) as server:
+            store, hall = server.hall._store, server.hall
+            kept = b'{"setup":{"rules":"quick","seats":4},"server_key":"%b"}'
+            key = next(iter(hall.keys)).encode()
+            for name in ("ours", "theirs", "faulty"):
+                store.create_table(name, kept % key, now_ms())
+            store.claim("theirs", "another", "", now_ms(), 60_000)
+            orphans, renew, asked = store.orphans, store.renew, []
+            rows = [store.table("theirs"), store.table("faulty"), store.table("ours")]
+
+            def away(*arguments: Any) -> Any:
+                asked.append(1)
+                if len(asked) < 3:
+                    raise StoreUnavailable("the disk is full")
+                return renew(*arguments)
+
+            resumed = hall._resumed
+
+            def faulty(one: Any, row: Any) -> Any:
+                if row.table == "faulty":
+                    raise ZeroDivisionError
+                return resumed(one, row)
+
+            monkeypatch.setattr(hall, "_resumed", faulty)
+            monkeypatch.setattr(store, "renew", away)
+            monkeypatch.setattr(store, "orphans", lambda now: [*rows, *orphans(now)])
+            while hall._here("ours") is None:
+                await asyncio.sleep(0.01)
+            said = {one.getMessage() for one in caplog.records}
+            assert {"the store does not answer", "a table cannot be resumed"} <= said
+
+    caplog.set_level(logging.WARNING)
     run(test())
 
 
@@ -901,3 +972,26 @@ def test_serve_in_this_process(tmp_path: Path) -> None:
             serve.serve(settings._replace(host="203.0.113.1"), OPTIONS, started)
         with pytest.raises(FairdealError, match="cannot listen at no such host"):
             serve.serve(settings._replace(host="no such host"), OPTIONS, started)
+
+
+def test_a_server_that_does_not_start_says_so(tmp_path: Path, monkeypatch: Any) -> None:
+    def fail(_: Any) -> Any:
+        raise ValueError("a fault of ours")
+
+    monkeypatch.setattr(Hall, "open", fail)
+    before = [signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)]
+    try:
+        with pytest.raises(FairdealError, match="did not start"):
+            serve.serve(serve.Settings(str(tmp_path), "127.0.0.1", 0), OPTIONS, print)
+        signal.raise_signal(signal.SIGTERM)  # it ends nothing: it was for the server
+    finally:
+        for one, handler in zip((signal.SIGTERM, signal.SIGINT), before, strict=True):
+            signal.signal(one, handler)
+
+
+@pytest.mark.parametrize("text", ["", "xyz", "11" * 31, "11" * 33, "é"])
+def test_what_is_no_key(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "some.key"
+    path.write_text(text)
+    with pytest.raises(FairdealError, match="64 hexadecimal digits"):
+        serve.read_key(str(path))
