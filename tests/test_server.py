@@ -28,7 +28,14 @@ from fairdeal.server.lines import Line
 from fairdeal.server.live import RefusedError, now_ms
 from fairdeal.server.logs import log_to_stderr
 from fairdeal.server.options import Options
-from fairdeal.server.store import StoreConflict, StoreError, StoreUnavailable
+from fairdeal.server.store import (
+    Append,
+    Begin,
+    HandName,
+    StoreConflict,
+    StoreError,
+    StoreUnavailable,
+)
 from fairdeal.signing import SigningKey
 
 
@@ -654,15 +661,66 @@ def test_a_table_that_waits_for_the_store_waits_on(tmp_path: Path, monkeypatch: 
     run(test())
 
 
-def test_a_table_that_another_process_writes_is_let_go(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_table_that_another_process_began_is_let_go(tmp_path: Path, monkeypatch: Any) -> None:
     async def test() -> None:
         async with served(tmp_path) as server:
-            table = await server.table(bots=3)
             monkeypatch.setattr(
                 server.hall._store, "write", lambda writes: [StoreConflict("there")] * len(writes)
             )
-            last = await server.person().play(table)
-            assert last["error"]["code"] == "moved"
+            answer = await server.post("/v1/tables", {"rules": "quick", "bots": 4})
+            assert (answer.status, answer.code) == (409, "moved")
+
+    run(test())
+
+
+def test_a_write_that_nobody_waits_for_is_written(tmp_path: Path, monkeypatch: Any) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            store, writer = server.hall._store, server.hall.writer
+            store.create_table("t", b"{}", 0)
+            write, free = store.write, threading.Event()
+            monkeypatch.setattr(store, "write", lambda writes: free.wait() and write(writes))
+            name = HandName("t", "1", 1, 1)
+            task = asyncio.create_task(writer.write(Begin(name, b"s", [b"{}"])))
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            second = asyncio.create_task(writer.write(Append(name, 1, [b"{}"])))
+            free.set()
+            await second
+            assert store.entries(name) == [b"{}", b"{}"]
+
+    run(test())
+
+
+@pytest.mark.parametrize("entry", [0, 10])
+def test_a_table_that_another_process_writes_is_let_go(
+    tmp_path: Path, monkeypatch: Any, entry: int
+) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            table, ana = await server.table(bots=3), server.person()
+            store = server.hall._store
+            write = store.write
+
+            def taken(writes: Any) -> Any:
+                if any(getattr(one, "first", 0) >= entry for one in writes):
+                    return [StoreConflict("there")] * len(writes)
+                return write(writes)
+
+            monkeypatch.setattr(store, "write", taken)
+            async with ana.connected(table) as line:
+                frames = []
+                async for text in swallowed(line):
+                    frames.append(json.loads(text))
+                    out = ana.answer(frames[-1], text)
+                    if out is not None:
+                        await line.send(out.send.decode())
+            assert line.close_code == 1012
+            assert "over" not in frames[-1]
+            monkeypatch.setattr(store, "write", write)
+            await ana.play(table)
+            assert (await game_of(server, table)).status == "valid"
 
     run(test())
 
@@ -979,10 +1037,14 @@ def test_a_server_that_does_not_start_says_so(tmp_path: Path, monkeypatch: Any) 
         raise ValueError("a fault of ours")
 
     monkeypatch.setattr(Hall, "open", fail)
+    key = tmp_path / "some.key"
+    key.write_text("11" * 32)
+    store, keys = f"sqlite:///{tmp_path}/some.sqlite", (str(key),)
+    settings = serve.Settings("nowhere", "127.0.0.1", 0, store, None, keys, keys)
     before = [signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)]
     try:
         with pytest.raises(FairdealError, match="did not start"):
-            serve.serve(serve.Settings(str(tmp_path), "127.0.0.1", 0), OPTIONS, print)
+            serve.serve(settings, OPTIONS, print)
         signal.raise_signal(signal.SIGTERM)  # it ends nothing: it was for the server
     finally:
         for one, handler in zip((signal.SIGTERM, signal.SIGINT), before, strict=True):
