@@ -914,13 +914,8 @@ def test_the_keeper_goes_on_whatever_happens(tmp_path: Path, monkeypatch: Any, c
     async def test() -> None:
         async with served(tmp_path, patient(lease=0.03)) as server:
             store, hall = server.hall._store, server.hall
-            kept = b'{"setup":{"rules":"quick","seats":4},"server_key":"%b"}'
-            key = next(iter(hall.keys)).encode()
-            for name in ("ours", "theirs", "faulty"):
-                store.create_table(name, kept % key, now_ms())
-            store.claim("theirs", "another", "", now_ms(), 60_000)
-            orphans, renew, asked = store.orphans, store.renew, []
-            rows = [store.table("theirs"), store.table("faulty"), store.table("ours")]
+            renew, asked = store.renew, []
+            rows: list[Any] = []
 
             def away(*arguments: Any) -> Any:
                 asked.append(1)
@@ -937,7 +932,13 @@ def test_the_keeper_goes_on_whatever_happens(tmp_path: Path, monkeypatch: Any, c
 
             monkeypatch.setattr(hall, "_resumed", faulty)
             monkeypatch.setattr(store, "renew", away)
-            monkeypatch.setattr(store, "orphans", lambda now: [*rows, *orphans(now)])
+            monkeypatch.setattr(store, "orphans", lambda _: rows)
+            kept = b'{"setup":{"rules":"quick","seats":4},"server_key":"%b"}'
+            key = next(iter(hall.keys)).encode()
+            for name in ("ours", "theirs", "faulty"):
+                store.create_table(name, kept % key, now_ms())
+            store.claim("theirs", "another", "", now_ms(), 60_000)
+            rows += [store.table(name) for name in ("theirs", "faulty", "ours")]
             while hall._here("ours") is None:
                 await asyncio.sleep(0.01)
             said = {one.getMessage() for one in caplog.records}
@@ -1029,7 +1030,9 @@ def test_serve_in_this_process(tmp_path: Path) -> None:
         with pytest.raises(FairdealError, match=r"203.0.113.1, port 0: cannot assign"):
             serve.serve(settings._replace(host="203.0.113.1"), OPTIONS, started)
         with pytest.raises(FairdealError, match="cannot listen at no such host"):
-            serve.serve(settings._replace(host="no such host"), OPTIONS, started)
+            serve.serve(serve.Settings(str(tmp_path / "new"), "no such host", 0), OPTIONS, started)
+        made = sorted(path.name for path in (tmp_path / "new").iterdir())
+        assert made == ["secrets.key", "server.key"]
 
 
 def test_a_server_that_does_not_start_says_so(tmp_path: Path, monkeypatch: Any) -> None:
