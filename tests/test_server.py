@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -21,12 +22,20 @@ from inside import OPTIONS, Person, Served, login, run, served, swallowed
 import fairdeal
 from fairdeal.errors import FairdealError
 from fairdeal.server import serve
+from fairdeal.server.hall import Hall
 from fairdeal.server.limits import Bucket, Buckets
 from fairdeal.server.lines import Line
-from fairdeal.server.live import now_ms
+from fairdeal.server.live import RefusedError, now_ms
 from fairdeal.server.logs import log_to_stderr
 from fairdeal.server.options import Options
-from fairdeal.server.store import StoreConflict, StoreError, StoreUnavailable
+from fairdeal.server.store import (
+    Append,
+    Begin,
+    HandName,
+    StoreConflict,
+    StoreError,
+    StoreUnavailable,
+)
 from fairdeal.signing import SigningKey
 
 
@@ -652,15 +661,66 @@ def test_a_table_that_waits_for_the_store_waits_on(tmp_path: Path, monkeypatch: 
     run(test())
 
 
-def test_a_table_that_another_process_writes_is_let_go(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_table_that_another_process_began_is_let_go(tmp_path: Path, monkeypatch: Any) -> None:
     async def test() -> None:
         async with served(tmp_path) as server:
-            table = await server.table(bots=3)
             monkeypatch.setattr(
                 server.hall._store, "write", lambda writes: [StoreConflict("there")] * len(writes)
             )
-            last = await server.person().play(table)
-            assert last["error"]["code"] == "moved"
+            answer = await server.post("/v1/tables", {"rules": "quick", "bots": 4})
+            assert (answer.status, answer.code) == (409, "moved")
+
+    run(test())
+
+
+def test_a_write_that_nobody_waits_for_is_written(tmp_path: Path, monkeypatch: Any) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            store, writer = server.hall._store, server.hall.writer
+            store.create_table("t", b"{}", 0)
+            write, free = store.write, threading.Event()
+            monkeypatch.setattr(store, "write", lambda writes: free.wait() and write(writes))
+            name = HandName("t", "1", 1, 1)
+            task = asyncio.create_task(writer.write(Begin(name, b"s", [b"{}"])))
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            second = asyncio.create_task(writer.write(Append(name, 1, [b"{}"])))
+            free.set()
+            await second
+            assert store.entries(name) == [b"{}", b"{}"]
+
+    run(test())
+
+
+@pytest.mark.parametrize("entry", [0, 10])
+def test_a_table_that_another_process_writes_is_let_go(
+    tmp_path: Path, monkeypatch: Any, entry: int
+) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            table, ana = await server.table(bots=3), server.person()
+            store = server.hall._store
+            write = store.write
+
+            def taken(writes: Any) -> Any:
+                if any(getattr(one, "first", 0) >= entry for one in writes):
+                    return [StoreConflict("there")] * len(writes)
+                return write(writes)
+
+            monkeypatch.setattr(store, "write", taken)
+            async with ana.connected(table) as line:
+                frames = []
+                async for text in swallowed(line):
+                    frames.append(json.loads(text))
+                    out = ana.answer(frames[-1], text)
+                    if out is not None:
+                        await line.send(out.send.decode())
+            assert line.close_code == 1012
+            assert "over" not in frames[-1]
+            monkeypatch.setattr(store, "write", write)
+            await ana.play(table)
+            assert (await game_of(server, table)).status == "valid"
 
     run(test())
 
@@ -788,9 +848,8 @@ def test_writes_that_cannot_be_stored_are_given_up_at_the_end(
                 raise StoreUnavailable("the disk is full")
 
             monkeypatch.setattr(server.hall._store, "write", refuse)
-            monkeypatch.setattr(
-                server.hall.writer, "stop", lambda stop=server.hall.writer.stop: stop(0.05)
-            )
+            flush = server.hall.writer.flush
+            monkeypatch.setattr(server.hall.writer, "flush", lambda: flush(0.05))
             playing = asyncio.create_task(server.person().play(table))
             while (await server.get("/healthz")).status == 200:
                 await asyncio.sleep(0.01)
@@ -815,6 +874,77 @@ def test_a_store_that_fails_for_a_fault_of_its_own_is_told(
             last = await server.person().play(table)
             assert last["error"]["code"] == "unavailable"
 
+    run(test())
+
+
+def test_a_table_that_is_over_lets_nobody_in(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            table = await server.hall.find(await server.table(bots=4))
+            await until_over(server, table.name)
+            with pytest.raises(RefusedError) as refusal:
+                await table.attach(Line(None, 100))
+            assert refusal.value.code == "over"
+
+    run(test())
+
+
+def test_a_hand_whose_secret_is_lost_is_told(tmp_path: Path, caplog: Any) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            table, ana = await server.table(bots=3), server.person()
+            ana.mute = frozenset({"commit"})
+            async with ana.connected(table) as line:
+                while "entry" not in json.loads(await line.recv()):
+                    pass
+        with sqlite3.connect(tmp_path / "store.sqlite") as connection:
+            connection.execute("DELETE FROM fairdeal_secret")
+        connection.close()
+        async with served(tmp_path):
+            while "is not there" not in "".join(str(vars(one)) for one in caplog.records):
+                await asyncio.sleep(0.01)
+
+    caplog.set_level(logging.ERROR)
+    run(test())
+
+
+def test_the_keeper_goes_on_whatever_happens(tmp_path: Path, monkeypatch: Any, caplog: Any) -> None:
+    """A store that is away, a table that another was faster to take, a fault of ours."""
+
+    async def test() -> None:
+        async with served(tmp_path, patient(lease=0.03)) as server:
+            store, hall = server.hall._store, server.hall
+            renew, asked = store.renew, []
+            rows: list[Any] = []
+
+            def away(*arguments: Any) -> Any:
+                asked.append(1)
+                if len(asked) < 3:
+                    raise StoreUnavailable("the disk is full")
+                return renew(*arguments)
+
+            resumed = hall._resumed
+
+            def faulty(one: Any, row: Any) -> Any:
+                if row.table == "faulty":
+                    raise ZeroDivisionError
+                return resumed(one, row)
+
+            monkeypatch.setattr(hall, "_resumed", faulty)
+            monkeypatch.setattr(store, "renew", away)
+            monkeypatch.setattr(store, "orphans", lambda _: rows)
+            kept = b'{"setup":{"rules":"quick","seats":4},"server_key":"%b"}'
+            key = next(iter(hall.keys)).encode()
+            for name in ("ours", "theirs", "faulty"):
+                store.create_table(name, kept % key, now_ms())
+            store.claim("theirs", "another", "", now_ms(), 60_000)
+            rows += [store.table(name) for name in ("theirs", "faulty", "ours")]
+            while hall._here("ours") is None:
+                await asyncio.sleep(0.01)
+            said = {one.getMessage() for one in caplog.records}
+            assert {"the store does not answer", "a table cannot be resumed"} <= said
+
+    caplog.set_level(logging.WARNING)
     run(test())
 
 
@@ -900,4 +1030,33 @@ def test_serve_in_this_process(tmp_path: Path) -> None:
         with pytest.raises(FairdealError, match=r"203.0.113.1, port 0: cannot assign"):
             serve.serve(settings._replace(host="203.0.113.1"), OPTIONS, started)
         with pytest.raises(FairdealError, match="cannot listen at no such host"):
-            serve.serve(settings._replace(host="no such host"), OPTIONS, started)
+            serve.serve(serve.Settings(str(tmp_path / "new"), "no such host", 0), OPTIONS, started)
+        made = sorted(path.name for path in (tmp_path / "new").iterdir())
+        assert made == ["secrets.key", "server.key"]
+
+
+def test_a_server_that_does_not_start_says_so(tmp_path: Path, monkeypatch: Any) -> None:
+    def fail(_: Any) -> Any:
+        raise ValueError("a fault of ours")
+
+    monkeypatch.setattr(Hall, "open", fail)
+    key = tmp_path / "some.key"
+    key.write_text("11" * 32)
+    store, keys = f"sqlite:///{tmp_path}/some.sqlite", (str(key),)
+    settings = serve.Settings("nowhere", "127.0.0.1", 0, store, None, keys, keys)
+    before = [signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)]
+    try:
+        with pytest.raises(FairdealError, match="did not start"):
+            serve.serve(settings, OPTIONS, print)
+        signal.raise_signal(signal.SIGTERM)  # it ends nothing: it was for the server
+    finally:
+        for one, handler in zip((signal.SIGTERM, signal.SIGINT), before, strict=True):
+            signal.signal(one, handler)
+
+
+@pytest.mark.parametrize("text", ["", "xyz", "11" * 31, "11" * 33, "é"])
+def test_what_is_no_key(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "some.key"
+    path.write_text(text)
+    with pytest.raises(FairdealError, match="64 hexadecimal digits"):
+        serve.read_key(str(path))

@@ -115,13 +115,13 @@ def test_a_hand_is_written_and_read_back_byte_for_byte(store):
     assert (
         store.write([Begin(ONE, SECRET, entries(2)), Append(ONE, 2, entries(3, 2))]) == [None] * 2
     )
-    assert store.write([Append(ONE, 5, [entry(5)], over=True), Begin(TWO, b"2", entries(1))]) == [
+    assert store.write([Append(ONE, 5, [entry(5)]), Begin(TWO, b"2", entries(1))]) == [
         None,
         None,
     ]
     assert store.entries(ONE) == entries(6)
     assert store.log(ONE) == b'{"entries":[%b],"fairdeal":1}' % b",".join(entries(6))
-    assert store.hands("t") == [HandRow(ONE, True, 6), HandRow(TWO, False, 1)]
+    assert store.hands("t") == [HandRow(ONE, 6), HandRow(TWO, 1)]
     assert store.hands("u") == []
     assert store.game("t") == write_game([store.log(ONE), store.log(TWO)])
     assert read_game(store.game("t")) == [store.log(ONE), store.log(TWO)]
@@ -133,12 +133,6 @@ def test_what_is_not_there(store):
     assert store.write([]) == []
     with pytest.raises(ValueError, match="at least one entry"):
         store.write([Append(ONE, 0, [])])
-
-
-def test_a_hand_may_begin_and_end_at_once(store):
-    assert store.write([Begin(ONE, SECRET, entries(2), over=True)]) == [None]
-    assert store.hands("t") == [HandRow(ONE, True, 2)]
-    assert store.secret(ONE) is None
 
 
 def test_it_is_there_after_closing(url):
@@ -162,44 +156,42 @@ def test_a_write_that_is_there_is_a_success(store):
     first = [Begin(ONE, SECRET, entries(2)), Append(ONE, 2, entries(2, 2))]
     store.write(first)
     assert store.write(first) == [None, None]
-    last = Append(ONE, 4, [entry(4)], over=True)
+    last = Append(ONE, 4, [entry(4)])
     store.write([last])
     assert store.write([*first, last]) == [None] * 3
-    assert store.secret(ONE) is None
     assert store.entries(ONE) == entries(5)
 
 
 def test_what_is_missing_of_a_write_is_added(store):
     store.write([Begin(ONE, SECRET, entries(2))])
-    assert store.write([Begin(ONE, SECRET, entries(3)), Append(ONE, 1, entries(4, 1), True)]) == [
+    assert store.write([Begin(ONE, SECRET, entries(3)), Append(ONE, 1, entries(4, 1))]) == [
         None,
         None,
     ]
-    assert store.hands("t") == [HandRow(ONE, True, 5)]
-    assert store.secret(ONE) is None
+    assert store.hands("t") == [HandRow(ONE, 5)]
 
 
 def test_a_conflict_leaves_the_others_in(store):
     store.write([Begin(ONE, SECRET, entries(2))])
     results = store.write(
         [
-            Begin(TWO, b"two", entries(1)),
             Append(ONE, 1, [entry(1, "another")]),
             Append(ONE, 3, [entry(3)]),
             Append(HandName("t", "g", 7, 1), 0, [entry(0)]),
             Begin(HandName("nowhere", "g", 1, 1), SECRET, entries(1)),
             Begin(ONE, b"another secret", entries(2)),
             Append(ONE, 2, [entry(2)]),
+            Begin(TWO, b"two", entries(1)),
             Append(TWO, -1, [entry(0)]),
         ]
     )
     assert texts(results) == [
-        None,
         "hand 1, attempt 1 of game g at t has another entry there",
         "hand 1, attempt 1 of game g at t has no place for entry 3",
         "hand 7, attempt 1 of game g at t has not begun",
         "there is no table nowhere",
         "hand 1, attempt 1 of game g at t has another entry there",
+        None,
         None,
         "hand 1, attempt 2 of game g at t has no place for entry -1",
     ]
@@ -207,20 +199,11 @@ def test_a_conflict_leaves_the_others_in(store):
     assert store.entries(TWO) == entries(1)
 
 
-def test_nothing_follows_a_hand_s_last_entry(store):
-    store.write([Begin(ONE, SECRET, entries(2), over=True)])
-    for late in (Append(ONE, 2, [entry(2)]), Append(ONE, 1, entries(2, 1))):
-        assert isinstance(store.write([late])[0], StoreConflict)
-    assert store.write([Append(ONE, 1, [entry(1)], over=True)]) == [None]
-    assert isinstance(store.write([Append(ONE, 1, [entry(1)])])[0], StoreConflict)
-    assert store.entries(ONE) == entries(2)
-
-
 def test_of_two_processes_at_one_place_the_second_has_a_conflict():
     url = require_postgres().new_database()
     with opened(url) as store, psycopg.connect(conninfo(url)) as rival:
         store.write([Begin(ONE, SECRET, entries(1))])
-        rival.execute("INSERT INTO fairdeal_entry VALUES (1, 1, false, 'rival''s')")
+        rival.execute("INSERT INTO fairdeal_entry VALUES (1, 1, 'rival''s')")
         results = []
         thread = threading.Thread(
             target=lambda: results.extend(store.write([Append(ONE, 1, [entry(1)])]))
@@ -261,15 +244,14 @@ REFUSED = {
     "an entry deleted": "DELETE FROM fairdeal_entry WHERE seq = 1",
     "a hand renamed": "UPDATE fairdeal_hand SET game = 'h'",
     "a hand deleted": "DELETE FROM fairdeal_hand",
-    "a gap": "INSERT INTO fairdeal_entry (hand_id, seq, last, data) VALUES (1, 3, false, 'x')",
-    "another entry": "INSERT INTO fairdeal_entry (hand_id, seq, last, data) VALUES (1, 1, false, 'x')",
-    "before the first": "INSERT INTO fairdeal_entry (hand_id, seq, last, data) VALUES (1, -1, false, 'x')",
-    "not from the first": "INSERT INTO fairdeal_entry (hand_id, seq, last, data) VALUES (4, 1, false, 'x')",
-    "after the last": "INSERT INTO fairdeal_entry (hand_id, seq, last, data) VALUES (3, 1, false, 'x')",
+    "a gap": "INSERT INTO fairdeal_entry (hand_id, seq, data) VALUES (1, 3, 'x')",
+    "another entry": "INSERT INTO fairdeal_entry (hand_id, seq, data) VALUES (1, 1, 'x')",
+    "before the first": "INSERT INTO fairdeal_entry (hand_id, seq, data) VALUES (1, -1, 'x')",
+    "not from the first": "INSERT INTO fairdeal_entry (hand_id, seq, data) VALUES (4, 1, 'x')",
     "a second hand": "INSERT INTO fairdeal_hand (table_id, game, hand, attempt) VALUES ('t', 'g', 1, 1)",
 }
 SQLITE_REFUSED = {
-    "an entry replaced": "INSERT OR REPLACE INTO fairdeal_entry VALUES (1, 1, false, 'x')",
+    "an entry replaced": "INSERT OR REPLACE INTO fairdeal_entry VALUES (1, 1, 'x')",
     "an entry moved": "UPDATE OR REPLACE fairdeal_entry SET seq = 0 WHERE seq = 1",
     "a hand replaced": "INSERT OR REPLACE INTO fairdeal_hand VALUES (1, 't', 'g', 9, 1)",
     "a hand's name replaced": "REPLACE INTO fairdeal_hand VALUES (9, 't', 'g', 1, 1)",
@@ -277,7 +259,7 @@ SQLITE_REFUSED = {
 POSTGRESQL_REFUSED = {
     "entries truncated": "TRUNCATE fairdeal_entry",
     "tables truncated": "TRUNCATE fairdeal_table CASCADE",
-    "an entry put over": "INSERT INTO fairdeal_entry VALUES (1, 1, false, 'x')"
+    "an entry put over": "INSERT INTO fairdeal_entry VALUES (1, 1, 'x')"
     " ON CONFLICT (hand_id, seq) DO UPDATE SET data = 'x'",
 }
 
@@ -290,7 +272,7 @@ def statements(url):
 def test_the_database_keeps_the_logs_by_itself(store, url):
     store.write([Begin(ONE, SECRET, entries(2))])
     store.write([Begin(HandName("t", "g", 2, 1), SECRET, entries(1))])
-    store.write([Begin(HandName("t", "g", 3, 1), SECRET, entries(1), over=True)])
+    store.write([Begin(HandName("t", "g", 3, 1), SECRET, entries(1))])
     with raw(url) as connection:
         before = connection.execute("SELECT * FROM fairdeal_entry ORDER BY 1, 2").fetchall()
         connection.execute(
@@ -319,11 +301,10 @@ def test_tables_in_the_order_of_their_making(url):
         assert names_of(store.tables(None, 2)) == ["c", "a"]
         assert names_of(store.tables("a", 2)) == ["b"]
         assert names_of(store.tables("d", 2)) == []
-        store.set_state("a", "over")
-        assert store.table("a").state == "over"
-        assert names_of(store.open_tables()) == ["c", "b"]
-        with pytest.raises(StoreConflict):
-            store.set_state("b", "asleep")
+        store.claim("a", "me", "http://me", 0, 10)
+        store.finish("a")
+        assert store.table("a") == TableRow("a", b"{1}", "over", 1, None, None, 0)
+        assert names_of(store.orphans(0)) == ["c", "b"]
 
 
 def test_a_table_taken_away_between_is_a_conflict(store, monkeypatch):
@@ -359,7 +340,7 @@ def test_a_table_is_one_owner_s_until_its_lease_ends(store):
     store.release("b")
     assert store.table("t") == TableRow("t", b"{}", "waiting", 1, None, None, 0)
     assert [one.table for one in store.orphans(0)] == ["t"]
-    store.set_state("t", "over")
+    store.finish("t")
     assert store.orphans(0) == []
     with pytest.raises(StoreError, match="there is no table u"):
         store.claim("u", "a", "http://a", 0, 1)
@@ -420,7 +401,7 @@ def test_two_processes_start_at_once_and_share_the_tables():
 # -- secrets --
 
 
-def test_secrets_are_sealed_at_rest_and_go_with_the_last_entry(url):
+def test_secrets_are_sealed_at_rest_and_go_with_the_next_hand_or_the_game(url):
     secret = random_bytes(600)
     with opened(url) as store:
         store.write([Begin(ONE, secret, entries(1))])
@@ -432,8 +413,13 @@ def test_secrets_are_sealed_at_rest_and_go_with_the_last_entry(url):
         held = bytes_on_disk(url)
         assert sealed[30:60] in held
         assert all(part not in held for part in (secret[:16], secret[300:316], KEY))
-        store.write([Append(ONE, 1, [entry(1)], over=True)])
-        assert store.secret(ONE) is None
+        store.write([Append(ONE, 1, [entry(1)])])
+        assert store.secret(ONE) == secret
+        assert store.table("t").state == "playing"
+        store.write([Begin(TWO, b"2", entries(1))])
+        assert (store.secret(ONE), store.secret(TWO)) == (None, b"2")
+        store.finish("t")
+        assert store.secret(TWO) is None
         with raw(url) as connection:
             assert not connection.execute("SELECT * FROM fairdeal_secret").fetchall()
     if url.startswith("sqlite"):
@@ -510,7 +496,7 @@ def test_secrets_do_not_show():
     shown = [Vault([KEY]), Begin(ONE, SECRET, entries(1))]
     assert [str(one) for one in shown] == [
         f"Vault(key_id={key_id(KEY)})",
-        "Begin(hand 1, attempt 1 of game g at t, 1 entries, over=False)",
+        "Begin(hand 1, attempt 1 of game g at t, 1 entries)",
     ]
     assert not any(KEY.decode() in repr(one) or SECRET.decode() in repr(one) for one in shown)
 

@@ -150,8 +150,8 @@ class Doors:
         await self._hall.described(name)  # there is such a table
         rows = await self._hall.stored(lambda store: store.hands(name))
         hands = [
-            {"hand": name.hand, "attempt": name.attempt, "entries": entries}
-            for name, *_, entries in rows
+            {"hand": row.name.hand, "attempt": row.name.attempt, "entries": row.entries}
+            for row in rows
         ]
         return _answer({"hands": hands})
 

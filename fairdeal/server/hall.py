@@ -57,31 +57,30 @@ class Hall:
         #: a name of this process, for leases
         self._owner = secrets.token_hex(8)
         self._tables: dict[str, asyncio.Task[LiveTable]] = {}
-        self._keeper: asyncio.Task[None] | None = None
         self.metrics.tables.set_function(lambda: len(self._tables))
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """While this is entered, tables are played; afterwards every hand can be resumed."""
-        self.writer.start()
-        self._keeper = asyncio.create_task(self._keep())
+        tasks = [asyncio.create_task(self.writer.run()), asyncio.create_task(self._keep())]
         try:
             yield
         finally:
-            await self._shut()
+            await self._let_go()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self.writer.close()
+            self._store.close()
 
-    async def _shut(self) -> None:
-        if self._keeper is not None:
-            self._keeper.cancel()
-            await asyncio.gather(self._keeper, return_exceptions=True)
-        loaded = await asyncio.gather(*self._tables.values(), return_exceptions=True)
-        for table in loaded:
-            if isinstance(table, LiveTable):
-                table.drop("the server stops")
-        await self.writer.stop()
+    async def _let_go(self) -> None:
+        """Drop all tables, and leave them to whoever comes."""
+        await asyncio.gather(*self._tables.values(), return_exceptions=True)
+        for table in filter(None, map(self._here, list(self._tables))):
+            table.drop("the server stops")
+        await self.writer.flush()
         with contextlib.suppress(StoreError):
             await self.stored(lambda store: store.release(self._owner))
-        self._store.close()
 
     async def stored(self, ask: Callable[[Store], T]) -> T:
         """Ask the store in a thread. Raises what it raises."""
@@ -112,9 +111,16 @@ class Hall:
         if task.cancelled() or task.exception() is not None:
             self._tables.pop(name, None)
 
-    def forget(self, name: str) -> None:
+    def forget(self, table: LiveTable) -> None:
         """The table is over, or another's."""
-        self._tables.pop(name, None)
+        if self._here(table.name) is table:
+            del self._tables[table.name]
+
+    def _here(self, name: str) -> LiveTable | None:
+        """The table, if this process has it by now."""
+        task = self._tables.get(name)
+        loaded = task is not None and task.done() and not task.cancelled() and not task.exception()
+        return task.result() if task is not None and loaded else None
 
     async def _load(self, name: str) -> LiveTable:
         row = await self.stored(lambda store: store.table(name))
@@ -151,9 +157,8 @@ class Hall:
 
     async def described(self, name: str) -> dict[str, Any]:
         """TABLE of a table, whoever has it. Raises RefusedError."""
-        task = self._tables.get(name)
-        if task is not None and task.done() and not task.cancelled() and not task.exception():
-            return task.result().description()
+        if table := self._here(name):
+            return table.description()
         return await self.stored(lambda store: self._described(store, name))
 
     def _described(self, store: Store, name: str) -> dict[str, Any]:

@@ -80,6 +80,8 @@ class LiveTable:
         self._lines: set[Line] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._ticking: asyncio.Task[None] | None = None
+        #: why this process does not have it any more: `over`, or `moved`
+        self._gone = ""
         self._since = now_ms()
         #: until then nobody loses a seat because this server was away
         self._back = self._since + self._ms(self._options.patience) if dealer else 0
@@ -90,6 +92,8 @@ class LiveTable:
     async def _held(self) -> AsyncIterator[None]:
         """The table for us alone; afterwards somebody waits for what comes next."""
         async with self._lock:
+            if self._gone:
+                raise RefusedError(self._gone, "this table is not here any more")
             try:
                 yield
             except StoreConflict as error:
@@ -133,8 +137,6 @@ class LiveTable:
             line.greet([self._welcome(line), *map(_frame, entries)])
             self._lines.add(line)
             line.send(self._clock())
-            if self.state == "over":
-                self._dismiss(line)
 
     def detach(self, line: Line) -> None:
         """A connection has gone; its seat stays."""
@@ -151,14 +153,12 @@ class LiveTable:
 
     def drop(self, reason: str, code: int = GOING_AWAY) -> None:
         """Let go of the table; everything is stored."""
-        if self._timer:
-            self._timer.cancel()
-        if self._ticking and self._ticking is not asyncio.current_task():
-            self._ticking.cancel()
+        self._gone = "moved"
+        self._disarm()
         for line in self._lines:
             line.end(code, reason)
         self._lines.clear()
-        self._hall.forget(self.name)
+        self._hall.forget(self)
 
     def description(self) -> dict[str, Any]:
         """TABLE of spec/live.md."""
@@ -249,15 +249,12 @@ class LiveTable:
         self._hall.metrics.games.inc()
 
     def _retire(self) -> None:
-        self.state = "over"
-        for line in list(self._lines):
-            self._dismiss(line)
+        self.state = self._gone = "over"
+        for line in self._lines:
+            line.send(_json(over=self.description()))
+            line.end(OVER, "the game is over")
         self._lines.clear()
-        self._hall.forget(self.name)
-
-    def _dismiss(self, line: Line) -> None:
-        line.send(_json(over=self.description()))
-        line.end(OVER, "the game is over")
+        self._hall.forget(self)
 
     # -- time --
 
@@ -297,15 +294,16 @@ class LiveTable:
 
     def _arm(self, at_least: float = 0.001) -> None:
         """Wake up at the next deadline, but not before so many seconds."""
+        self._disarm()
+        if not self._gone:
+            first = min(one.at for one in self._deadlines())
+            delay = max(at_least, (first - now_ms()) / 1000)
+            self._timer = asyncio.get_running_loop().call_later(delay, self._wake)
+
+    def _disarm(self) -> None:
         if self._timer:
             self._timer.cancel()
             self._timer = None
-        if self.state == "over":
-            return
-        first = min((one.at for one in self._deadlines()), default=None)
-        if first is not None:
-            delay = max(at_least, (first - now_ms()) / 1000)
-            self._timer = asyncio.get_running_loop().call_later(delay, self._wake)
 
     def _wake(self) -> None:
         self._ticking = asyncio.create_task(self._tick())
@@ -314,12 +312,11 @@ class LiveTable:
         try:
             async with self._held():
                 due = [one for one in self._deadlines() if one.at <= now_ms()]
-                if due and self.state != "over":
+                if due:
                     await self._act(due[0])
         except RefusedError as error:
             _log.warning("a table waits", extra={"table": self.name, "reason": str(error)})
-            if error.code != "moved":
-                self._arm(at_least=_RETRY)
+            self._arm(at_least=_RETRY)
 
     async def _act(self, deadline: Deadline) -> None:
         if deadline.seat is not None:

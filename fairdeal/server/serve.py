@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import uvicorn
 
-from fairdeal import files
+from fairdeal import encoding, files
 from fairdeal.errors import FairdealError
 from fairdeal.server.app import application
 from fairdeal.server.hall import Hall
@@ -48,8 +48,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then tell."""
         await super().startup(sockets)
-        if self.started:
-            self.listening()
+        self.listening()
 
 
 def serve(settings: Settings, options: Options, started: Callable[[str, str], None]) -> None:
@@ -68,7 +67,14 @@ def serve(settings: Settings, options: Options, started: Callable[[str, str], No
         server = _Server(_config(hall, options))
         server.listening = lambda: started(_address(door), keys[0].public.hex())
         with _signals_end_here():
-            server.run(sockets=[door])
+            _run(server, door)
+
+
+def _run(server: uvicorn.Server, door: socket.socket) -> None:
+    try:
+        server.run(sockets=[door])
+    except SystemExit:
+        raise FairdealError("the server did not start: its log says why") from None
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -117,6 +123,6 @@ def _read_keys(settings: Settings, given: tuple[str, ...], name: str) -> list[by
 def read_key(path: str) -> bytes:
     """The 32 bytes of a key's file. Raises FairdealError."""
     try:
-        return bytes.fromhex(files.read(path, limit=128).decode("ascii").strip())
+        return encoding.unhex(files.read(path, limit=128).decode("ascii").strip(), 32)
     except ValueError:
         raise FairdealError(f"{path}: expected a key of 64 hexadecimal digits") from None
