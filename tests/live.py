@@ -56,7 +56,10 @@ class _Nursery:
     def __init__(self) -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         program = Path(__file__).with_name("live_server.py")
-        self.process = subprocess.Popen([sys.executable, program], stdin=theirs)
+        here = {"PYTHONPATH": str(program.parent.parent)}  # not another one that is installed
+        self.process = subprocess.Popen(
+            [sys.executable, program], stdin=theirs, env={**os.environ, **here}
+        )
         self.lock = threading.Lock()
         theirs.close()
         atexit.register(self.end)
@@ -276,6 +279,7 @@ class Client:
                 if closed.rcvd and closed.rcvd.code == 4307:
                     self.moves += 1
                     self._moved_to = closed.rcvd.reason
+                    assert self._moved_to.startswith("http"), "moved, but where to?"
             except (OSError, EOFError, TimeoutError, websockets.InvalidHandshake):
                 await asyncio.sleep(_RETRY)
 

@@ -116,7 +116,10 @@ def refuse_by(folder: Path) -> None:
                 connection.exec_driver_sql("PRAGMA max_page_count=1073741823")
             switch = "ON" if (folder / "read-only").exists() else "OFF"
             connection.exec_driver_sql(f"PRAGMA query_only={switch}")
-            yield connection
+            try:
+                yield connection
+            finally:  # with it no transaction that writes begins
+                connection.exec_driver_sql("PRAGMA query_only=OFF")
 
     Database.writing = writing  # type: ignore[method-assign,assignment]
 
