@@ -24,7 +24,7 @@ from fairdeal.messages import Close, Entry, Person, ReplaceReason
 from fairdeal.parties import SEATS
 from fairdeal.server.lines import GOING_AWAY, OVER, Line
 from fairdeal.server.setup import GAME, Course, Kept, described, first_terms, person
-from fairdeal.server.store import Append, Begin, HandName, StoreConflict, StoreError
+from fairdeal.server.store import Append, Begin, HandName, StoreConflict, StoreError, Write
 
 if TYPE_CHECKING:
     from fairdeal.server.hall import Hall
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("fairdeal.server")
 #: seconds until what could not be done is tried again
 _RETRY: Final = 1.0
+#: what a write takes at most while the store is well
+_PROMPT_MS: Final = 250
 
 
 class RefusedError(Exception):
@@ -210,7 +212,7 @@ class LiveTable:
         self.dealer = dealer = Dealer(terms, self.key, at=now_ms(), policies=self._hall.policies)
         self.state = "playing"
         first = dealer.log.entries
-        await self._hall.writer.write(
+        await self._written(
             Begin(self._hand_name(), dealer.secret, [one.encoded() for one in first])
         )
         self._broadcast(first, None)
@@ -219,9 +221,19 @@ class LiveTable:
         """Store the entries, then let everybody have them."""
         if entries:
             new = [one.encoded() for one in entries]
-            write = Append(self._hand_name(), entries[0].seq, new)
-            await self._hall.writer.write(write)
+            await self._written(Append(self._hand_name(), entries[0].seq, new))
             self._broadcast(entries, at)
+
+    async def _written(self, write: Write) -> None:
+        """Return once it is stored; if it never will be, the table begins again from the store."""
+        began = now_ms()
+        try:
+            await self._hall.writer.write(write)
+        except BaseException:
+            self.drop("what was said could not be stored")
+            raise
+        if now_ms() - began > _PROMPT_MS:  # its entries are older than anybody could see
+            self._back = now_ms() + self._ms(self._options.patience)
 
     def _broadcast(self, entries: Sequence[Entry], at: int | None) -> None:
         frames = [_frame(one) for one in entries]
