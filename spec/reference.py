@@ -4,7 +4,7 @@ It exists to be held against the first one. It is slow, short and literal: numbe
 comments are steps of the specification, and `READING` marks a place where its words allow more
 than one meaning and one had to be chosen.
 
-    python spec/reference.py verify FILE...     the verdict on each file, as a line of JSON
+    python spec/reference.py verify FILE...     the verdict on each transcript or game's file, as a line of JSON
     python spec/reference.py vectors DIR        write the test vectors
     python spec/reference.py selftest           a few internal checks
 """
@@ -28,6 +28,7 @@ FRENCH = [rank + suit for suit in SUITS for rank in RANKS]
 MAX_INT = 2**53 - 1
 MAX_FILE = 16 * 1024 * 1024
 MAX_ENTRIES = 4096
+MAX_HANDS = 4096
 
 
 # ================================================================ 1. primitives
@@ -536,9 +537,18 @@ envelope = is_object(
 
 def parse_transcript(data):
     """Check 1: the entries, or `Malformed`."""
+    return entries_of(parse_file(data))
+
+
+def parse_file(data):
+    """3.5: the JSON of a file."""
     if len(data) > MAX_FILE:
         raise Malformed("more than 16 MiB")
-    value = parse_json(data)
+    return parse_json(data)
+
+
+def entries_of(value):
+    """The entries of a transcript, or `Malformed`."""
     whole = is_object(fairdeal=is_int(1, 1), entries=is_list(envelope, 1, MAX_ENTRIES))
     if not whole(value):
         raise Malformed("not of the shape of a transcript")
@@ -1915,14 +1925,25 @@ def verdict(status, findings, remarks, head, given_up=None):
     }
 
 
-def verify(data, *, server_key=None, seat_keys=None, head=None, record=None):
+def verify(data, **pins):
     """Section 7.3. Keys and hashes to pin are hexadecimal; `record` is a seat's own record."""
-    out = Findings()
     try:
         entries = parse_transcript(data)
     except Malformed:
-        out.fail(1, "malformed", [])
-        return verdict("malformed", out.findings(None), [], None)
+        return malformed()
+    return judged(entries, **pins)[0]
+
+
+def malformed():
+    """Check 1 failed."""
+    out = Findings()
+    out.fail(1, "malformed", [])
+    return verdict("malformed", out.findings(None), [], None)
+
+
+def judged(entries, *, server_key=None, seat_keys=None, head=None, record=None):
+    """The verdict on a log, and its replay."""
+    out = Findings()
     log = Log(entries)
     terms = Terms(log.open)
     replay = Replay(log, terms, out)
@@ -1950,7 +1971,203 @@ def verify(data, *, server_key=None, seat_keys=None, head=None, record=None):
     closed = replay.end is not None and entries[replay.end]["type"] == "close"
     status = "invalid" if findings else "valid" if closed else "incomplete"
     last = {"seq": len(entries) - 1, "hash": log.hashes[-1]}
-    return verdict(status, findings, out.remarks(), last, given_up)
+    return verdict(status, findings, out.remarks(), last, given_up), replay
+
+
+# ---------------------------------------------------------------- 9. whole games
+
+
+def parse_game(data):
+    """9.1: what stands for each hand, or `Malformed`."""
+    value = parse_file(data)
+    # READING: a game has a hand; what a hand is, is looked at hand by hand.
+    whole = is_object(fairdeal=is_int(1, 1), hands=is_list(lambda _hand: True, 1, MAX_HANDS))
+    if not whole(value):
+        raise Malformed("not of the shape of a game's file")
+    return value["hands"]
+
+
+class Game:
+    """Section 9: the hands of a game, and what must hold between them."""
+
+    def __init__(self, hands, *, server_key=None, seat_keys=None, head=None, record=None):
+        self.findings, self.remarks = [], []
+        self.verdicts, self.replays, self.linked = [], [], []
+        self.sat, self.left = set(), set()  # where a person sat, and where it has left (26.1)
+        self.opened = {}  # seed: the hand and the key of who committed to it, where it was first opened
+        self.server_key, self.seat_keys, self.record = server_key, seat_keys or {}, record
+        self.record_met = record is None
+        for i, hand in enumerate(hands):
+            self.take(hand, head if i == len(hands) - 1 else None)
+        if not self.record_met:
+            raise Malformed("the record is of none of these hands")
+
+    def take(self, hand, head):
+        """Judges the next hand, by itself and against the one before."""
+        try:
+            if not is_object(entries=lambda _entries: True)(hand):
+                raise Malformed("not of the shape of a hand")
+            entries = entries_of({"fairdeal": 1, **hand})
+        except Malformed:
+            # READING: the checks 22 to 27 do not look at what is no transcript; the hand after it
+            # has no END before it, so it is not linked.
+            self.verdicts.append(malformed())
+            self.replays.append(None)
+            self.linked.append(False)
+            return
+        seats = entries[0]["body"]["seats"]
+        bots = {i for i, seat in enumerate(seats) if seat["kind"] == "bot"}
+        self.left |= self.sat & bots
+        self.sat |= set(range(len(seats))) - bots
+        pins = {"server_key": self.server_key, "head": head}
+        pins["seat_keys"] = {s: key for s, key in self.seat_keys.items() if int(s) not in self.left}
+        if self.record and self.record["hand"] == message_hash(entries[0]).hex():
+            pins["record"], self.record_met = self.record, True
+        one, replay = judged(entries, **pins)
+        self.verdicts.append(one)
+        self.replays.append(replay)
+        self.left |= set(replay.replaced)
+        self.succession(replay)
+        self.who_left(replay)
+        self.seeds_fresh(replay)
+
+    def fail(self, check, code_, hands, who=None):
+        self.findings.append(game_finding(check, code_, hands, who))
+
+    def end_of(self, replay):
+        return None if replay is None or replay.end is None else replay.log.entries[replay.end]
+
+    def succession(self, replay):
+        """Checks 22 to 25."""
+        i, now = len(self.replays) - 1, replay.log.open
+        before = self.replays[i - 1] if i else None
+        if i == 0:
+            self.linked.append((now["hand"], now["attempt"]) == (1, 1))
+        else:
+            end = None if before is None else before.end
+            linked = end is not None and before.log.rooted(end)
+            self.linked.append(linked and now["previous"] == before.log.hashes[end])
+        if not self.linked[i]:
+            self.fail(22, "hand-missing", [i - 1, i] if i else [0])
+        elif i:
+            self.against(before, replay, [i - 1, i])
+
+    def against(self, before, replay, hands):
+        """Checks 23 to 25 of a linked hand."""
+        end, was, now = self.end_of(before), before.log.open, replay.log.open
+        one_key = was["server_key"] == now["server_key"]
+        opener = "server" if replay.log.authentic[0] and one_key else None
+        closed = end["type"] == "close"
+        due = (was["hand"] + 1, 1) if closed else (was["hand"], was["attempt"] + 1)
+        named = all(was[name] == now[name] for name in ("table", "game"))
+        if not named or (now["hand"], now["attempt"]) != due:
+            self.fail(23, "number-wrong", hands, opener)
+        if closed and end["body"]["result"] is not None:
+            self.fail(23, "game-over", hands, opener)
+        if not terms_kept(before, end, was, now):
+            self.fail(24, "terms-changed", hands, opener)
+        if now["scores"] != (end["body"] if closed else was)["scores"]:
+            self.fail(25, "scores-not-carried", hands, opener)
+
+    def who_left(self, replay):
+        """Check 26."""
+        end = self.end_of(replay)
+        if not all(self.linked) or end is None or not end["body"].get("result"):
+            return
+        if end["body"]["result"]["left"] != sorted(self.left):
+            who = "server" if replay.log.whole(replay.end) else None
+            self.fail(26, "left-wrong", [len(self.replays) - 1], who)
+
+    def seeds_fresh(self, replay):
+        """Check 27."""
+        i, end, log = len(self.replays) - 1, self.end_of(replay), replay.log
+        # READING: a hand that stands in the file twice opens no seed a second time.
+        twice = any(r is not None and r.log.hand_id == log.hand_id for r in self.replays[:i])
+        if end is None or twice:
+            return
+        for who, seed in sorted(end["body"]["seeds"].items()):
+            commit = replay.commits.get(who)
+            if commit is None or not seed_opens(log, who, seed, commit):
+                continue
+            key = replay.keys[commit] if log.whole(commit) else None
+            if seed not in self.opened:
+                self.opened[seed] = i, key
+                continue
+            first, its_key = self.opened[seed]
+            # READING: which of two hands is the later, the links between them show, not the file;
+            # under one key it is the same whichever it is.
+            later = first < i and (all(self.linked[first + 1 :]) or key == its_key)
+            culprit = replay.authors[commit] if key and later else None
+            hands = [first, i] if first < i else [i]
+            self.remarks.append(game_finding(27, "seed-reused", hands, culprit))
+
+    def status(self):
+        """9.3."""
+        found = {"invalid"} if self.findings else set()
+        ends = [self.end_of(replay) for replay in self.replays]
+        for one, end in zip(self.verdicts, ends):
+            voided = one["status"] == "incomplete" and end is not None
+            found.add("valid" if voided else one["status"])
+        if not any(end and end["body"].get("result") for end in ends):
+            found.add("incomplete")
+        return next(s for s in ("invalid", "malformed", "incomplete", "valid") if s in found)
+
+
+def terms_kept(before, end, was, now):
+    """24.1: of a linked hand, the replay, END and `open` before it, and its own `open`."""
+    fixed = ("rules", "deck", "house", "server_key", "substitute", "clock")
+    if any(was[name] != now[name] for name in fixed) or len(was["seats"]) != len(now["seats"]):
+        return False
+    void = end["body"] if end["type"] == "void" else {"reason": None, "seat": None}
+    for seat, (old, new) in enumerate(zip(was["seats"], now["seats"])):
+        person, named = old["kind"] == "person", void["seat"] == seat
+        stands_in = new["kind"] == "bot" and new["policy"] == was["substitute"]
+        held_up = named and void["reason"] in ("no-reveal", "left")
+        if person and (seat in before.replaced or held_up):
+            if not stands_in:
+                return False
+        elif old != new and not (named and stands_in):
+            return False
+    return True
+
+
+def game_finding(check, code_, hands, who):
+    return {
+        "code": code_,
+        "check": check,
+        "culprits": [who] if who else [],
+        "attribution": "proven" if who else "unattributed",
+        "hands": hands,
+    }
+
+
+def by_hands(finding):
+    return finding["check"], finding["hands"], finding["code"], finding["culprits"]
+
+
+def verify_game(data, **pins):
+    """Section 9: the verdict on a game's file; pins as in `verify`."""
+    try:
+        hands = parse_game(data)
+    except Malformed:
+        return {"status": "malformed", "findings": [], "remarks": [], "hands": []}
+    game = Game(hands, **pins)
+    return {
+        "status": game.status(),
+        "findings": sorted(game.findings, key=by_hands),
+        "remarks": sorted(game.remarks, key=by_hands),
+        "hands": game.verdicts,
+    }
+
+
+def verify_file(data, **pins):
+    """The verdict on a game's file or on a transcript, whichever it is."""
+    try:
+        value = parse_file(data)
+    except Malformed:
+        return malformed()
+    whole_game = isinstance(value, dict) and "hands" in value
+    return (verify_game if whole_game else verify)(data, **pins)
 
 
 # ================================================================ 4. a simulator
@@ -4177,7 +4394,7 @@ def main(arguments):
         names, pins = read_options(rest)
         worst = 0
         for name in names:
-            out = verify(pathlib.Path(name).read_bytes(), **pins)
+            out = verify_file(pathlib.Path(name).read_bytes(), **pins)
             print(json.dumps(out))
             worst = worst or CODES[out["status"]]
         return worst
