@@ -89,7 +89,7 @@ class _Before(NamedTuple):
 
     @property
     def opened(self) -> Open:
-        return self.case.hand.terms
+        return self.case.opened
 
     @property
     def head(self) -> str | None:
@@ -132,7 +132,7 @@ class _Chain:
 
     def take(self, place: int, case: Case) -> None:
         """Hold a hand against the one before it."""
-        opened = case.hand.terms
+        opened = case.opened
         if self.before is None:
             self.since = place
             self._begins(place, opened)
@@ -156,7 +156,7 @@ class _Chain:
             self._note("hand-missing", place, "hand 1, attempt 1", _number(opened))
 
     def _follows(self, place: int, case: Case, before: _Before) -> None:
-        opened, old = case.hand.terms, before.opened
+        opened, old = case.opened, before.opened
         self.looked[22] += 1
         if not before.leads_to(opened):
             self.whole, self.since = False, place
@@ -206,7 +206,7 @@ class _Chain:
 
     def _leaves(self, case: Case) -> None:
         """Who is a bot from here on although a person sat there."""
-        seats = enumerate(case.hand.terms.seats)
+        seats = enumerate(case.opened.seats)
         persons = {seat for seat, one in seats if isinstance(one, Person)}
         self.left |= (self.sat - persons) | {SEATS.index(by) for by in case.hand.replaced}
         self.sat |= persons
@@ -231,8 +231,9 @@ class _Chain:
         stands in the file twice uses no seed a second time, and within one hand nobody could have
         copied: who did it, the log does not show.
         """
-        again = case.hand.hand_id in self._ids
-        self._ids.add(case.hand.hand_id)
+        hand_id = case.log.message_hashes[0]
+        again = hand_id in self._ids
+        self._ids.add(hand_id)
         for by, seed in () if again else case.seeds.items():
             self.looked[27] += 1
             commit = case.hand.commits[by]
@@ -268,7 +269,7 @@ class _Chain:
 
 
 def _key_of(case: Case, place: int) -> str:
-    party, opened = case.parties[place], case.hand.terms
+    party, opened = case.parties[place], case.opened
     return opened.server_key if party == SERVER else opened.seats[SEATS.index(party)].key
 
 

@@ -1992,6 +1992,13 @@ def parse_game(data):
     return value["hands"]
 
 
+def entries_of_hand(hand):
+    """The entries of one of them, or `Malformed`."""
+    if not is_object(entries=lambda _entries: True)(hand):
+        raise Malformed("not of the shape of a hand")
+    return entries_of({"fairdeal": 1, **hand})
+
+
 class Game:
     """Section 9: the hands of a game, and what must hold between them."""
 
@@ -2010,9 +2017,7 @@ class Game:
     def take(self, hand, head):
         """Judges the next hand, by itself and against the one before."""
         try:
-            if not is_object(entries=lambda _entries: True)(hand):
-                raise Malformed("not of the shape of a hand")
-            entries = entries_of({"fairdeal": 1, **hand})
+            entries = entries_of_hand(hand)
         except Malformed:
             # 9.2: what is no transcript is held against nothing, and nothing against it.
             self.verdicts.append(malformed())
