@@ -3573,7 +3573,7 @@ def bad_games():
            first_open("policy", kinds="PPB"), policies={2: "random/1"})
     gone = first_open("gone", before=leaves("play:3"))
     server("24-terms-changed-back", "who left sits there again", "terms-changed", 24, gone, kinds="PPP")
-    server("24-terms-changed-substitute", "the bot for who left does not play the substitute", "terms-changed", 24, gone,
+    server("24-terms-changed-no-substitute", "the bot for who left does not play the substitute", "terms-changed", 24, gone,
            policies={1: "random/1"})
     silent = opening_hand("silent", before=gives_up("no-reveal", 1))
     server("24-terms-changed-silent", "who held up the attempt still sits there", "terms-changed", 24, silent, kinds="PPP")
