@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairdeal import files
 from fairdeal.errors import FairdealError, MalformedError
+from fairdeal.report import screen
 
 if TYPE_CHECKING:
     from fairdeal.play.address import Address
@@ -55,7 +55,9 @@ def play(
 
     Exit codes: as of verify, of the worst hand and of the game; 130 after Ctrl-C.
     """
-    _require_extra()
+    if not _has_extra():
+        screen.complain("fairdeal play needs: pip install 'fairdeal[play]'")
+        return 2
     from fairdeal.games.policies import POLICIES
     from fairdeal.play import game
 
@@ -74,11 +76,10 @@ def play(
     return game.play(wish, place)
 
 
-def _require_extra() -> None:
-    try:
-        import websockets  # noqa: F401
-    except ImportError:
-        raise files.FileError("fairdeal play needs", "pip install 'fairdeal[play]'") from None
+def _has_extra() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("websockets") is not None
 
 
 def _address(url: str, *terms: object) -> Address:

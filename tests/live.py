@@ -181,9 +181,9 @@ class Live:
         """Another hand, or the end, once all who can have acknowledged."""
         assert self.dealer is not None
         hand = self.dealer.hand
-        if hand.end is None or self.over or len(hand.acks) < len(hand.persons):
-            if hand.phase.value != "voided":
-                return
+        waits = self.over or len(hand.acks) < len(hand.persons)
+        if hand.end is None or (waits and hand.phase.value != "voided"):
+            return
         body = self.dealer.log.entries[hand.end or 0].message.body
         done = isinstance(body, Close) and (body.result or len(self.logs) >= self.hands)
         if done:
@@ -276,5 +276,5 @@ class Client:
 
 def run(*clients: Client) -> None:
     """Step by step, everybody in turn, until nobody has anything to do."""
-    while any([client.step() for client in clients]):
+    while sum(client.step() for client in clients):
         pass

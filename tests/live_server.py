@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Self
 
 from live import ID, Line, Live
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -29,7 +29,7 @@ class Site:
         self.sent: dict[int, int] = {}
         self.server: Server | None = None
 
-    async def __aenter__(self) -> Site:
+    async def __aenter__(self) -> Self:
         self.server = await serve(
             self._seat, "127.0.0.1", 0, process_request=self._http, compression=None
         )

@@ -37,12 +37,13 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("report", "collection"),
     ("pins",),
     ("cli_exit",),
-    ("cli_copies", "cli_demo", "cli_rules"),
+    ("play",),
+    ("cli_copies", "cli_demo", "cli_play", "cli_rules"),
     ("cli",),
     ("__main__",),
 )
 EDGE = next(n for n, floor in enumerate(FLOORS) if "files" in floor)
-#: inside the two folders, from the ground up
+#: inside the folders, from the ground up
 INSIDE: dict[str, tuple[tuple[str, ...], ...]] = {
     "games": (("base",), ("deal", "hearts"), ("careful",), ("policies", "presets", "__init__")),
     "report": (
@@ -51,6 +52,14 @@ INSIDE: dict[str, tuple[tuple[str, ...], ...]] = {
         ("text",),
         ("sheet", "whole"),
         ("demo",),
+    ),
+    "play": (
+        ("__init__", "stream", "keyboard"),
+        ("player", "address"),
+        ("records", "outcome", "draw"),
+        ("connection",),
+        ("robot", "terminal"),
+        ("game",),
     ),
 }
 #: what only the edge may import, and who may use the operating system's randomness
@@ -183,7 +192,7 @@ def _reached(module: str) -> set[str]:
 
 def test_click_is_the_command_line_s_alone() -> None:
     users = {module for module, one in ALL if one.name.partition(".")[0] == "click"}
-    assert users <= {"pins", "cli", "cli_copies", "cli_demo", "cli_exit", "cli_rules"}
+    assert users <= {"pins", "cli", "cli_copies", "cli_demo", "cli_exit", "cli_play", "cli_rules"}
 
 
 def test_rich_is_imported_where_it_draws() -> None:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
-import pytest
-from live import Client, Line, Live, Memory, run
+from live import Client, Live, run
 
-from fairdeal.errors import LocalProtocolError, MalformedError, RemoteProtocolError
 from fairdeal.games.policies import POLICIES
-from fairdeal.messages import Clock
-from fairdeal.play.player import Copy, Ended, Gone, Notice, Over, Player
-from fairdeal.play.stream import RefusedError, StreamError
+from fairdeal.play.player import Notice, Over
 from fairdeal.signing import SigningKey as Key
 
 

@@ -147,10 +147,9 @@ class Session:
                 self._keep(frame)
                 raise
             self._pin()
-            await self.do(acts)
-            if player.table is not None:
-                self._welcomed = True
+            self._welcomed = self._welcomed or player.seated
             self._front.changed()
+            await self.do(acts)
 
     async def _next(self, wire: ClientConnection) -> str | bytes | None:
         """The next frame; None if a held word may go, or the stream did not begin in time."""

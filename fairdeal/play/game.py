@@ -12,12 +12,15 @@ from typing import Any, NamedTuple
 from fairdeal.errors import MalformedError, RemoteProtocolError
 from fairdeal.games.policies import POLICIES
 from fairdeal.play.address import Address, find_table, open_table
-from fairdeal.play.connection import Front, Pace, Session
+from fairdeal.play.connection import Pace, Session
+from fairdeal.play.draw import Look
+from fairdeal.play.keyboard import Lines, in_thread, stdin_lines
 from fairdeal.play.outcome import Outcome
 from fairdeal.play.player import Act, Ended, Gone, Notice, Over, Player
 from fairdeal.play.records import Folder
 from fairdeal.play.robot import Robot
 from fairdeal.play.stream import Free, RefusedError
+from fairdeal.play.terminal import Terminal
 from fairdeal.report import screen
 from fairdeal.report.harmless import harmless
 
@@ -34,6 +37,7 @@ class Wish(NamedTuple):
     server_key: bytes | None
     policy: str | None
     think: float = 0.0
+    lines: Lines | None = None
     pace: Pace | None = None
 
 
@@ -69,9 +73,9 @@ class Run:
     async def _table(self) -> Address:
         wish, here = self.wish, self.wish.here
         if wish.terms is not None:
-            here = await asyncio.to_thread(open_table, here.server, wish.terms)
+            here = await in_thread(open_table, here.server, wish.terms)
             screen.show([screen.line("table: ", here.url)])
-        found, state = await asyncio.to_thread(find_table, here)
+        found, state = await in_thread(find_table, here)
         mine = self.key.public.hex()
         sits = any(getattr(one, "key", "") == mine for one in state.seats)
         free = any(isinstance(one, Free) for one in state.seats)
@@ -94,7 +98,11 @@ class Run:
 
     async def _play(self, player: Player, here: Address) -> None:
         wish = self.wish
-        front = Robot(POLICIES[wish.policy or "careful/1"], wish.think, self.tell)
+        front: Robot | Terminal
+        if wish.policy is not None:
+            front = Robot(POLICIES[wish.policy], wish.think, self.tell)
+        else:
+            front = Terminal(self.tell, wish.lines or stdin_lines(), Look(screen.has_symbols()))
         session = Session(player, self.folder, here, front, wish.pace)
         await first_of(session.run(), front.play(session))
 
@@ -134,6 +142,3 @@ async def first_of(*jobs: Coroutine[Any, Any, None]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
     for one in done:
         one.result()
-
-
-__all__ = ["Front", "Run", "Wish", "first_of", "play"]
