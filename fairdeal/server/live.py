@@ -134,9 +134,8 @@ class LiveTable:
         """Let a connection hear: who sits here, the log so far, and everything from now on."""
         async with self._held():
             entries = self.dealer.log.entries if self.dealer else []
-            line.greet([self._welcome(line), *map(_frame, entries)])
+            line.greet([self._welcome(line), *map(_frame, entries), *self._clock()])
             self._lines.add(line)
-            line.send(self._clock())
 
     def detach(self, line: Line) -> None:
         """A connection has gone; its seat stays."""
@@ -224,8 +223,7 @@ class LiveTable:
             self._broadcast(entries, at)
 
     def _broadcast(self, entries: Sequence[Entry], at: int | None) -> None:
-        frames = [_frame(one) for one in entries]
-        frames.append(self._clock())
+        frames = [*map(_frame, entries), *self._clock()]
         for line in self._lines:
             for frame in frames:
                 line.send(frame)
@@ -362,12 +360,14 @@ class LiveTable:
         for line in self._lines:
             line.send(self._welcome(line))
 
-    def _clock(self) -> str:
-        """For whom the hand waits, and when the first of them may be expelled."""
+    def _clock(self) -> list[str]:
+        """For whom the hand waits, and when the first of them may be expelled; if a clock runs."""
         awaited = sorted({seat for _, seat in self.dealer.awaited()}) if self.dealer else []
         times = [when for seat in awaited if (when := self._over_at(seat)) is not None]
-        left = max(0, min(times) - now_ms()) if times else None
-        return _json(clock={"awaited": awaited, "left_ms": left})
+        if not times:
+            return []
+        left = max(0, min(times) - now_ms())
+        return [_json(clock={"awaited": awaited, "left_ms": left})]
 
 
 def _json(**members: Any) -> str:
