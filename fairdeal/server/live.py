@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from fairdeal.server.hall import Hall
 
 _log = logging.getLogger("fairdeal.server")
+#: after a write that took longer, nobody loses a seat for a while
+_STALL_MS: Final = 1000
 #: seconds until what could not be done is tried again
 _RETRY: Final = 1.0
 
@@ -209,18 +211,21 @@ class LiveTable:
         self.dealer = dealer = Dealer(terms, self.key, at=now_ms(), policies=self._hall.policies)
         self.state = "playing"
         first = dealer.log.entries
-        await self._hall.writer.write(
-            Begin(self._hand_name(), dealer.secret, [one.encoded() for one in first])
-        )
+        await self._store(Begin(self._hand_name(), dealer.secret, [one.encoded() for one in first]))
         self._broadcast(first, None)
 
     async def _publish(self, entries: Sequence[Entry], at: int | None = None) -> None:
         """Store the entries, then let everybody have them."""
         if entries:
             new = [one.encoded() for one in entries]
-            write = Append(self._hand_name(), entries[0].seq, new)
-            await self._hall.writer.write(write)
+            await self._store(Append(self._hand_name(), entries[0].seq, new))
             self._broadcast(entries, at)
+
+    async def _store(self, write: Begin | Append) -> None:
+        began = now_ms()
+        await self._hall.writer.write(write)
+        if now_ms() - began > _STALL_MS:
+            self._back = self._ms(self._options.patience) + now_ms()
 
     def _broadcast(self, entries: Sequence[Entry], at: int | None) -> None:
         frames = [*map(_frame, entries), *self._clock()]
