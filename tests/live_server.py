@@ -1,166 +1,105 @@
-"""`fairdeal serve` for tests that kill it: forked from one process that has everything imported.
-
-As a program it reads requests from the socket that is its standard input. A server is a child of
-its own, killed as any process is; only its start is short. `faults` in a request let it kill itself
-at an exact place, or let its database refuse writes while a file is there.
-"""
+"""`Live` behind real sockets: HTTP for the table, WebSocket for its seats. For tests only."""
 
 from __future__ import annotations
 
-import contextlib
-import itertools
+import asyncio
 import json
-import os
-import signal
-import socket
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, Self
 
-import msgspec
-import psycopg  # noqa: F401 - the children have it
-import uvicorn.protocols.http.auto
-import uvicorn.protocols.websockets.auto  # noqa: F401 - as uvicorn finds them
-
-from helpers import SHORT
-
-from fairdeal.cli import main as command_line
-from fairdeal.games.presets import PRESETS, S0, Preset
-from fairdeal.server import serve  # noqa: F401
-from fairdeal.server.database import Database
-from fairdeal.server.lines import Line
-from fairdeal.server.live import LiveTable
-from fairdeal.server.store import Store
-
-#: forty cards and one heart: whoever takes it has shot the moon, and must choose
-_ONE_HEART = tuple(f"{rank}H" for rank in "23456789TJQK")
-MORE_PRESETS = {
-    "quick": Preset("20 cards", msgspec.structs.replace(S0, end_score=14), (4,), 1, SHORT.removed),
-    "choose": Preset(
-        "40 cards, a moon in every hand",
-        msgspec.structs.replace(
-            S0, moon="shooter-chooses", card_points={}, end_score=1, pass_cycle=(0,)
-        ),
-        (4,),
-        1,
-        _ONE_HEART,
-    ),
-}
+from live import ID, Line, Live
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
 
 
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+class Site:
+    """A server of one table. `weather` may do something to a connection at each frame it sends."""
 
+    def __init__(self, live: Live) -> None:
+        self.live = live
+        #: status, headers and body of the next HTTP answers instead of the table's state
+        self.answers: dict[str, tuple[int, dict[str, str], Any]] = {}
+        self.weather: Callable[[ServerConnection, str], Awaitable[bool]] | None = None
+        #: close code and reason for whoever connects
+        self.moved: tuple[int, str] | None = None
+        self.connections = 0
+        self.wires: dict[int, tuple[Line, ServerConnection]] = {}
+        self.sent: dict[int, int] = {}
+        self.server: Server | None = None
 
-def install(faults: dict[str, Any]) -> None:
-    """`die`: [where, n], the n-th time; `flags`: a folder in which ``full`` or ``read-only`` is."""
-    where, n = faults.get("die", ("", 0))
-    if where in ("before", "after"):
-        die_at_write(where, n)
-    elif where == "between":
-        die_between(n)
-    if flags := faults.get("flags"):
-        refuse_by(Path(flags))
+    async def __aenter__(self) -> Self:
+        self.server = await serve(
+            self._seat, "127.0.0.1", 0, process_request=self._http, compression=None
+        )
+        self.port = next(iter(self.server.sockets)).getsockname()[1]
+        return self
 
+    async def __aexit__(self, *args: object) -> None:
+        assert self.server is not None
+        self.server.close()
+        await self.server.wait_closed()
 
-def die_at_write(where: str, n: int) -> None:
-    """Before or after the transaction of the n-th write: judged or stored, but not broadcast."""
-    real, numbers = Store.write, itertools.count(1)
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
-    def write(store: Store, writes: Any) -> Any:
-        last = next(numbers) == n
-        if last and where == "before":
-            die()
-        results = real(store, writes)
-        if last:
-            die()
-        return results
+    @property
+    def url(self) -> str:
+        return f"{self.address}/v1/tables/{ID}"
 
-    Store.write = write  # type: ignore[method-assign]
-
-
-def die_between(n: int) -> None:
-    """In the n-th broadcast, when two frames of it have left: some have them, others do not."""
-    real_broadcast, real_pump = LiveTable._broadcast, Line.pump
-    broadcasts, frames = itertools.count(1), itertools.count(1)
-    fatal: list[str] = []
-
-    def broadcast(table: LiveTable, entries: Any, at: Any) -> None:
-        if next(broadcasts) == n:
-            fatal.append(f'"seq":{entries[0].seq},')
-        real_broadcast(table, entries, at)
-
-    async def pump(line: Line, send: Any, close: Any) -> None:
-        async def sent(frame: str) -> None:
-            await send(frame)
-            if fatal and fatal[0] in frame and next(frames) == 2:
-                die()
-
-        await real_pump(line, sent, close)
-
-    LiveTable._broadcast = broadcast  # type: ignore[method-assign]
-    Line.pump = pump  # type: ignore[method-assign]
-
-
-def refuse_by(folder: Path) -> None:
-    """SQLite refuses to write while one of the two files is there, as on such a disk."""
-    real = Database.writing
-
-    @contextlib.contextmanager
-    def writing(database: Database) -> Iterator[Any]:
-        with real(database) as connection:
-            if (folder / "full").exists():
-                connection.exec_driver_sql("PRAGMA max_page_count=1")  # as many as there are
-            else:
-                connection.exec_driver_sql("PRAGMA max_page_count=1073741823")
-            switch = "ON" if (folder / "read-only").exists() else "OFF"
-            connection.exec_driver_sql(f"PRAGMA query_only={switch}")
-            try:
-                yield connection
-            finally:  # with it no transaction that writes begins
-                connection.exec_driver_sql("PRAGMA query_only=OFF")
-
-    Database.writing = writing  # type: ignore[method-assign,assignment]
-
-
-def serve_forked(control: socket.socket, fds: list[int], request: dict[str, Any]) -> None:
-    """The child: its outputs are the pipe and the file that came with the request."""
-    code = 70
-    try:
-        control.close()
-        for number, fd in enumerate(fds, 1):
-            os.dup2(fd, number)
-            os.close(fd)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        PRESETS.update(MORE_PRESETS)
-        install(request["faults"])
-        sys.argv = ["fairdeal", "serve", *request["arguments"]]
-        command_line()
-    except SystemExit as ended:
-        code = int(ended.code or 0)
-    finally:
-        sys.stdout.flush()
-        os._exit(code)
-
-
-def main() -> None:
-    control = socket.socket(fileno=os.dup(0))
-    while True:
-        data, fds, *_ = socket.recv_fds(control, 65536, 2)
-        if not data:
-            return
-        request = json.loads(data)
-        if "wait" in request:
-            _, status = os.waitpid(request["wait"], 0)
-            control.send(json.dumps(os.waitstatus_to_exitcode(status)).encode())
-        elif pid := os.fork():
-            for fd in fds:
-                os.close(fd)
-            control.send(json.dumps(pid).encode())
+    def _http(self, wire: ServerConnection, request: Request) -> Response | None:
+        if request.path in self.answers:
+            status, headers, body = self.answers[request.path]
+        elif request.path == f"/v1/tables/{ID}":
+            status, headers, body = 200, {}, self.live.state()
+        elif request.path == f"/v1/tables/{ID}/seat":
+            return None
         else:
-            serve_forked(control, fds, request)
+            status, headers, body = 404, {}, {"error": {"code": "not-found", "text": "no table"}}
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        told = Headers({"Content-Length": str(len(raw)), "Connection": "close", **headers})
+        return Response(status, "", told, raw)
+
+    async def _seat(self, wire: ServerConnection) -> None:
+        self.connections += 1
+        if self.moved is not None:
+            await wire.close(*self.moved)
+            return
+        line = self.live.connect()
+        mine = self.connections
+        self.wires[mine], self.sent[mine] = (line, wire), 0
+        try:
+            await self._flush()
+            async for text in wire:
+                self.live.hear(line, str(text))
+                await self._flush()
+        except ConnectionClosed:
+            pass
+        finally:
+            self.wires.pop(mine, None)
+            if line in self.live.lines:
+                self.live.drop(line)
+
+    async def _flush(self) -> None:
+        """Everything that waits for anybody."""
+        for mine, (line, wire) in list(self.wires.items()):
+            while self.sent[mine] < len(line.outbox):
+                text = line.outbox[self.sent[mine]]
+                self.sent[mine] += 1
+                if self.weather and await self.weather(wire, text):
+                    break
+                try:
+                    await wire.send(text)
+                except ConnectionClosed:
+                    break
+            if self.live.over and self.sent[mine] == len(line.outbox):
+                await wire.close()
 
 
-if __name__ == "__main__":
-    main()
+async def kill(wire: ServerConnection) -> None:
+    """Cut it in the middle of a message, without a word."""
+    wire.transport.write(b"\x81\x7e\x10\x00half a frame")
+    await asyncio.sleep(0)
+    wire.transport.abort()

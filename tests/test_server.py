@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -350,6 +351,20 @@ def test_limits(tmp_path: Path) -> None:
     run(test())
 
 
+def test_a_body_that_does_not_come(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path, patient(login=0.05)) as server:
+            host, port = server.base.removeprefix("http://").split(":")
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(b"POST /v1/tables HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+            answer = await reader.read(1000)
+            assert answer.startswith(b"HTTP/1.1 408")
+            writer.close()
+            await writer.wait_closed()
+
+    run(test())
+
+
 def test_challenges_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def test() -> None:
         async with served(tmp_path) as server:
@@ -491,7 +506,7 @@ def test_a_silent_seat_is_expelled_when_its_time_is_over_and_not_before(tmp_path
                         said = out.send
                         await line.send(said.decode())
                     waits = frame.get("clock", {"awaited": []})
-                    if waits["awaited"] and waits["left_ms"] is not None and not asked and ben.seat:
+                    if waits["awaited"] and not asked and ben.seat:
                         asked, mine = True, ben.seat.seat
                         assert mine is not None
                         await line.send(json.dumps({"expel": mine}))
@@ -620,6 +635,31 @@ def test_while_the_store_is_away_nothing_is_broadcast(tmp_path: Path, monkeypatc
             assert (await game_of(server, table)).status == "valid"
             assert (await server.get("/healthz")).status == 200
             assert b"fairdeal_store_failures_total" in (await server.get("/metrics")).body
+
+    run(test())
+
+
+def test_nobody_loses_a_seat_because_the_store_was_away(tmp_path: Path, monkeypatch: Any) -> None:
+    async def test() -> None:
+        monkeypatch.setattr("fairdeal.server.live._STALL_MS", 100)
+        async with served(tmp_path, patient(patience=0.4)) as server:
+            clock = {"grace_ms": 100, "reserve_ms": 0}
+            table, ana = await server.table(bots=3, clock=clock), server.person()
+            store = server.hall._store
+            write, slow = store.write, []
+
+            def late(writes: Any) -> Any:
+                if any(b'"type":"pass"' in data for one in writes for data in one.entries):
+                    slow.append(1)
+                    time.sleep(0.9)
+                return write(writes)
+
+            monkeypatch.setattr(store, "write", late)
+            await ana.play(table)
+            assert slow
+            log = (await server.get(f"/v1/tables/{table}/game")).body
+            assert b'"type":"replace"' not in log
+            assert (await game_of(server, table)).status == "valid"
 
     run(test())
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live import (
+from processes import (
     LONG,
     Player,
     Records,

@@ -39,6 +39,7 @@ _STATUS: Final = {
     "malformed": 400,
     "login": 403,
     "too-large": 413,
+    "too-slow": 408,
     "too-often": 429,
     "full": 503,
     "unavailable": 503,
@@ -178,13 +179,15 @@ class Doors:
             raise RefusedError("too-often", "too many requests from this address: wait a second")
 
     async def _body(self, request: Request) -> bytes:
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > self._options.max_frame:
-                raise RefusedError(
-                    "too-large", f"a body is at most {self._options.max_frame} bytes"
-                )
+        most, body = self._options.max_frame, b""
+        try:
+            async with asyncio.timeout(self._options.login):
+                async for part in request.stream():
+                    body += part
+                    if len(body) > most:
+                        raise RefusedError("too-large", f"a body is at most {most} bytes")
+        except TimeoutError:
+            raise RefusedError("too-slow", "the body did not come in time") from None
         return body
 
     # -- WebSockets --

@@ -24,16 +24,16 @@ from fairdeal.messages import Close, Entry, Person, ReplaceReason
 from fairdeal.parties import SEATS
 from fairdeal.server.lines import GOING_AWAY, OVER, Line
 from fairdeal.server.setup import GAME, Course, Kept, described, first_terms, person
-from fairdeal.server.store import Append, Begin, HandName, StoreConflict, StoreError, Write
+from fairdeal.server.store import Append, Begin, HandName, StoreConflict, StoreError
 
 if TYPE_CHECKING:
     from fairdeal.server.hall import Hall
 
 _log = logging.getLogger("fairdeal.server")
+#: after a write that took longer, nobody loses a seat for a while
+_STALL_MS: Final = 1000
 #: seconds until what could not be done is tried again
 _RETRY: Final = 1.0
-#: what a write takes at most while the store is well
-_PROMPT_MS: Final = 250
 
 
 class RefusedError(Exception):
@@ -136,9 +136,8 @@ class LiveTable:
         """Let a connection hear: who sits here, the log so far, and everything from now on."""
         async with self._held():
             entries = self.dealer.log.entries if self.dealer else []
-            line.greet([self._welcome(line), *map(_frame, entries)])
+            line.greet([self._welcome(line), *map(_frame, entries), *self._clock()])
             self._lines.add(line)
-            line.send(self._clock())
 
     def detach(self, line: Line) -> None:
         """A connection has gone; its seat stays."""
@@ -212,32 +211,28 @@ class LiveTable:
         self.dealer = dealer = Dealer(terms, self.key, at=now_ms(), policies=self._hall.policies)
         self.state = "playing"
         first = dealer.log.entries
-        await self._written(
-            Begin(self._hand_name(), dealer.secret, [one.encoded() for one in first])
-        )
+        await self._store(Begin(self._hand_name(), dealer.secret, [one.encoded() for one in first]))
         self._broadcast(first, None)
 
     async def _publish(self, entries: Sequence[Entry], at: int | None = None) -> None:
         """Store the entries, then let everybody have them."""
         if entries:
             new = [one.encoded() for one in entries]
-            await self._written(Append(self._hand_name(), entries[0].seq, new))
+            await self._store(Append(self._hand_name(), entries[0].seq, new))
             self._broadcast(entries, at)
 
-    async def _written(self, write: Write) -> None:
-        """Return once it is stored; if it never will be, the table begins again from the store."""
+    async def _store(self, write: Begin | Append) -> None:
         began = now_ms()
         try:
             await self._hall.writer.write(write)
-        except BaseException:
+        except BaseException:  # the dealer is ahead of the store now, and stays so
             self.drop("what was said could not be stored")
             raise
-        if now_ms() - began > _PROMPT_MS:  # its entries are older than anybody could see
-            self._back = now_ms() + self._ms(self._options.patience)
+        if now_ms() - began > _STALL_MS:
+            self._back = self._ms(self._options.patience) + now_ms()
 
     def _broadcast(self, entries: Sequence[Entry], at: int | None) -> None:
-        frames = [_frame(one) for one in entries]
-        frames.append(self._clock())
+        frames = [*map(_frame, entries), *self._clock()]
         for line in self._lines:
             for frame in frames:
                 line.send(frame)
@@ -374,12 +369,14 @@ class LiveTable:
         for line in self._lines:
             line.send(self._welcome(line))
 
-    def _clock(self) -> str:
-        """For whom the hand waits, and when the first of them may be expelled."""
+    def _clock(self) -> list[str]:
+        """For whom the hand waits, and when the first of them may be expelled; if a clock runs."""
         awaited = sorted({seat for _, seat in self.dealer.awaited()}) if self.dealer else []
         times = [when for seat in awaited if (when := self._over_at(seat)) is not None]
-        left = max(0, min(times) - now_ms()) if times else None
-        return _json(clock={"awaited": awaited, "left_ms": left})
+        if not times:
+            return []
+        left = max(0, min(times) - now_ms())
+        return [_json(clock={"awaited": awaited, "left_ms": left})]
 
 
 def _json(**members: Any) -> str:
