@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -16,9 +17,11 @@ from typing import Annotated, Any, Final
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fairdeal import encoding
@@ -33,6 +36,7 @@ from fairdeal.server.setup import GAME
 from fairdeal.server.store import HandName, StoreError
 from fairdeal.signing import verifies
 
+_log = logging.getLogger("fairdeal.server")
 _STATUS: Final = {
     "no-table": 404,
     "no-hand": 404,
@@ -328,6 +332,19 @@ async def _no_page(_: Request, error: Exception) -> Response:
     return _error("no-page", str(getattr(error, "detail", "")), status)
 
 
+class _GivenUp:
+    """What still waits for the store when the server stops is cancelled, which is no fault."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except asyncio.CancelledError:
+            _log.warning("given up as the server stops", extra={"path": scope.get("path")})
+
+
 def application(hall: Hall) -> Starlette:
     """The ASGI application of one process; its lifespan opens and shuts the hall."""
     doors = Doors(hall)
@@ -360,4 +377,9 @@ def application(hall: Hall) -> Starlette:
         StoreError: _no_store,
         HTTPException: _no_page,
     }
-    return Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+    return Starlette(
+        routes=routes,
+        exception_handlers=handlers,
+        lifespan=lifespan,
+        middleware=[Middleware(_GivenUp)],
+    )

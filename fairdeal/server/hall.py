@@ -30,6 +30,8 @@ from fairdeal.signing import SigningKey
 
 _log = logging.getLogger("fairdeal.server")
 _PAGE: Final = 100
+#: seconds for a table that is being resumed, as the server stops
+_LOADING: Final = 5.0
 T = TypeVar("T")
 
 
@@ -75,7 +77,10 @@ class Hall:
 
     async def _let_go(self) -> None:
         """Drop all tables, and leave them to whoever comes."""
-        await asyncio.gather(*self._tables.values(), return_exceptions=True)
+        if loading := [one for one in self._tables.values() if not one.done()]:
+            await asyncio.wait(loading, timeout=_LOADING)  # one may wait for the store
+            for one in loading:
+                one.cancel()
         for table in filter(None, map(self._here, list(self._tables))):
             table.drop("the server stops")
         await self.writer.flush()
