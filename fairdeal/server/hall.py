@@ -57,7 +57,7 @@ class Hall:
         self.writer = Writer(store, self.metrics)
         self._store = store
         #: a name of this process, for leases
-        self._owner = secrets.token_hex(8)
+        self._owner = store.owner = secrets.token_hex(8)
         self._tables: dict[str, asyncio.Task[LiveTable]] = {}
         self.metrics.tables.set_function(lambda: len(self._tables))
 
@@ -191,7 +191,11 @@ class Hall:
         """Hold what is ours, and take over what nobody holds; for as long as this process lives."""
         while True:
             try:
+                held = [one for one in map(self._here, list(self._tables)) if one]
                 mine = await self.stored(lambda s: s.renew(self._owner, now_ms(), self._lease_ms))
+                for table in held:
+                    if table.name not in mine and self._here(table.name) is table:
+                        table.drop("another process has this table")
                 free = await self.stored(lambda s: s.orphans(now_ms()))
                 for name in [*mine, *(row.table for row in free)]:
                     await self._take(name)
