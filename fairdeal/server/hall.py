@@ -133,6 +133,7 @@ class Hall:
             raise RefusedError("no-table", "there is no such table")
         if row.state == "over":
             raise RefusedError("over", "the game is over")
+        self._key_of(row)  # a table that this process cannot play is left to who can
         url = self.url or ""
         row = await self.stored(
             lambda store: store.claim(name, self._owner, url, now_ms(), self._lease_ms)
@@ -146,10 +147,7 @@ class Hall:
     def _resumed(self, store: Store, row: TableRow) -> LiveTable:
         people = [Person(key=key, name=name) for _, key, name in store.seats(row.table)]
         kept, hands, dealer = read_kept(row.setup), store.hands(row.table), None
-        key = self.keys.get(kept.server_key)
-        if key is None:
-            raise StoreError(f"table {row.table} was opened under the key {kept.server_key}, "
-                             "which this server does not have")  # fmt: skip
+        key = self._key_of(row)
         if hands:
             last = hands[-1].name
             secret = store.secret(last)
@@ -157,6 +155,13 @@ class Hall:
                 raise StoreError(f"the secret of the last hand of table {row.table} is not there")
             dealer = Dealer.resume(store.log(last) or b"", secret, key, policies=self.policies)
         return LiveTable(self, row.table, kept, people, dealer)
+
+    def _key_of(self, row: TableRow) -> SigningKey:
+        name = read_kept(row.setup).server_key
+        if name not in self.keys:
+            raise StoreError(f"table {row.table} was opened under the key {name}, "
+                             "which this server does not have")  # fmt: skip
+        return self.keys[name]
 
     # -- what anybody may read --
 
