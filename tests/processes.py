@@ -498,6 +498,7 @@ class Table:
 
     async def check(self, *, over: bool = False, blamed: Iterable[int] = ()) -> list[bytes]:
         """All of it, as it is downloaded at the end: right, complete, and what everybody saw."""
+        seen = {hand: list(raw) for hand, raw in self.witness.raw.items()}
         file = (await self.get("/game")).body
         game = fairdeal.verify_game_file(file, server_key=self.key)
         assert not game.findings, game.findings
@@ -508,17 +509,19 @@ class Table:
         for one in (await self.get("/hands")).json["hands"]:
             logs.append((await self.get(f"/hands/{one['hand']}-{one['attempt']}")).body)
         for data in logs:
-            self._check_hand(data, frozenset(blamed))
+            self._check_hand(data, seen, frozenset(blamed))
         stored = {fairdeal.read_log(data).entries[0].message.digest().hex() for data in logs}
-        assert set(self.witness.hands) <= stored, "a hand is lost"
+        assert set(seen) <= stored, "a hand is lost"
         return logs
 
-    def _check_hand(self, data: bytes, blamed: frozenset[int]) -> None:
+    def _check_hand(
+        self, data: bytes, seen: dict[str, list[bytes]], blamed: frozenset[int]
+    ) -> None:
         log = fairdeal.read_log(data)
         hand = log.entries[0].message.digest().hex()
         ours = [one.encoded() for one in log.entries]
-        seen = self.witness.raw.get(hand, [])
-        assert ours[: len(seen)] == seen, "what somebody received is not in the transcript"
+        theirs = seen.get(hand, [])
+        assert ours[: len(theirs)] == theirs, "what somebody received is not in the transcript"
         gone = {
             one.message.body.seat for one in log.entries if one.message.type in ("replace", "void")
         }

@@ -170,12 +170,12 @@ class Store:
         sealed = [self._seal(one) for one in writes]
         try:
             with self._database.writing() as connection:
-                if self._lost(connection, writes):
-                    raise StoreConflict("another process has a table")
-                _insert(connection, writes, sealed)
-            return [None] * len(writes)
+                if not self._lost(connection, writes):
+                    _insert(connection, writes, sealed)
+                    return [None] * len(writes)
         except StoreConflict:
-            return self._settle(writes, sealed)
+            pass
+        return self._settle(writes, sealed)
 
     def _seal(self, write: Write) -> Box | None:
         if isinstance(write, Append):
