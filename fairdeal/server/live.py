@@ -82,6 +82,8 @@ class LiveTable:
         self._lines: set[Line] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._ticking: asyncio.Task[None] | None = None
+        #: who left while no hand was open to leave
+        self._leaving: set[int] = set()
         #: why this process does not have it any more: `over`, or `moved`
         self._gone = ""
         self._since = now_ms()
@@ -186,9 +188,16 @@ class LiveTable:
         except (msgspec.DecodeError, ValueError) as error:
             raise RefusedError("malformed", f"no frame of a seat: {error}") from error
         if said.leave:
-            await self._replace(seat, "left")
+            await self._leave(seat)
         elif said.expel is not None:
             await self._expel(seat, said.expel)
+
+    async def _leave(self, seat: int) -> None:
+        """At once; between two hands, as soon as the next one is open."""
+        if self.dealer is not None and self.dealer.hand.ended:
+            self._leaving.add(seat)
+        else:
+            await self._replace(seat, "left")
 
     async def _expel(self, by: int, seat: int) -> None:
         when = self._over_at(seat)
@@ -213,6 +222,10 @@ class LiveTable:
         first = dealer.log.entries
         await self._store(Begin(self._hand_name(), dealer.secret, [one.encoded() for one in first]))
         self._broadcast(first, None)
+        while self._leaving:
+            seat = self._leaving.pop()
+            if SEATS[seat] in dealer.hand.persons and not dealer.hand.ended:
+                await self._replace(seat, "left")
 
     async def _publish(self, entries: Sequence[Entry], at: int | None = None) -> None:
         """Store the entries, then let everybody have them."""
@@ -273,7 +286,7 @@ class LiveTable:
             return
         last, awaited = dealer.log.last_at, dealer.awaited()
         if dealer.hand.ended:
-            quiet = not awaited  # every ack is in
+            quiet = self._leaving >= {seat for _, seat in awaited}  # every ack is in
             pause = self._options.pause if self._lines and self._closed() else 0.0
             yield Deadline(last + self._ms(pause) if quiet else self._patient(last + wait), None)
             return
