@@ -233,10 +233,11 @@ class Witness:
         return sum(map(len, self.raw.values()))
 
     def complete(self) -> int:
-        """Hands with a close and every ack."""
+        """Hands with a close and every ack; of one before the last, nobody may have got an ack."""
         return sum(
-            kinds["close"] > 0 and kinds["ack"] == kinds["reveal"] - kinds["replace"]
-            for kinds in map(self.kinds, self.hands)
+            kinds["close"] > 0
+            and (hand != self.now or kinds["ack"] == kinds["reveal"] - kinds["replace"])
+            for hand, kinds in ((hand, self.kinds(hand)) for hand in self.hands)
         )
 
 

@@ -201,7 +201,7 @@ def test_sigterm_leaves_every_hand_to_go_on(tmp_path: Path) -> None:
             table, other = Table(server), Table(server)
             stop = lambda: (server.up.clear(), tasks.create_task(stopped(server)))  # noqa: E731
             left = once_at(table, {0, 3, 7, 11, 30, 60, 69}, stop)
-            async with table.playing(rules="hearts"), other.playing([Player], rules="hearts"):
+            async with other.playing([Player], rules="hearts"), table.playing(rules="hearts"):
                 await table.witness.until(lambda: not left)
                 await whole_hands(table)
                 await table.check()
