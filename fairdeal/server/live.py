@@ -86,6 +86,8 @@ class LiveTable:
         self._leaving: set[int] = set()
         #: why this process does not have it any more: `over`, or `moved`
         self._gone = ""
+        #: what is stored, so that anybody may know it; the dealer may be ahead
+        self._shown = self._course()
         self._since = now_ms()
         #: until then nobody loses a seat because this server was away
         self._back = self._since + self._ms(self._options.patience) if dealer else 0
@@ -165,12 +167,15 @@ class LiveTable:
 
     def description(self) -> dict[str, Any]:
         """TABLE of spec/live.md."""
-        course = Course(self.state)
-        if self.dealer is not None:
-            hand = self.dealer.hand
-            replaced = [SEATS.index(by) for by in hand.replaced]
-            course = Course(self.state, hand.terms, self._closed(), replaced)
+        course = self._shown._replace(state=self.state)
         return described(self.name, self.kept, self.people, course)
+
+    def _course(self) -> Course:
+        if self.dealer is None:
+            return Course(self.state)
+        hand = self.dealer.hand
+        replaced = [SEATS.index(by) for by in hand.replaced]
+        return Course(self.state, hand.terms, self._closed(), replaced)
 
     # -- what happens --
 
@@ -245,6 +250,7 @@ class LiveTable:
             self._back = self._ms(self._options.patience) + now_ms()
 
     def _broadcast(self, entries: Sequence[Entry], at: int | None) -> None:
+        self._shown = self._course()
         frames = [*map(_frame, entries), *self._clock()]
         for line in self._lines:
             for frame in frames:
