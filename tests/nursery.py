@@ -31,7 +31,7 @@ from fairdeal.server import serve  # noqa: F401
 from fairdeal.server.database import Database
 from fairdeal.server.lines import Line
 from fairdeal.server.live import LiveTable
-from fairdeal.server.store import Store
+from fairdeal.server.store import Store, StoreError
 
 #: forty cards and one heart: whoever takes it has shot the moon, and must choose
 _ONE_HEART = tuple(f"{rank}H" for rank in "23456789TJQK")
@@ -58,6 +58,8 @@ def install(faults: dict[str, Any]) -> None:
     where, n = faults.get("die", ("", 0))
     if where in ("before", "after"):
         die_at_write(where, n)
+    elif where == "refuse":
+        refuse_once(n)
     elif where == "between":
         die_between(n)
     if flags := faults.get("flags"):
@@ -76,6 +78,18 @@ def die_at_write(where: str, n: int) -> None:
         if last:
             die()
         return results
+
+    Store.write = write  # type: ignore[method-assign]
+
+
+def refuse_once(n: int) -> None:
+    """The n-th write fails for a reason that does not pass."""
+    real, numbers = Store.write, itertools.count(1)
+
+    def write(store: Store, writes: Any) -> Any:
+        if next(numbers) == n:
+            raise StoreError("the database refuses")
+        return real(store, writes)
 
     Store.write = write  # type: ignore[method-assign]
 

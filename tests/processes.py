@@ -160,6 +160,7 @@ class Server:
         if self.alive:
             assert await self.stop() == 0, self.log()
         assert "trace" not in self.log().lower(), self.log()
+        print(f"counted: {self.starts} starts, {self.kills} of {self.starts - 1} ends by us")
 
 
 @contextlib.asynccontextmanager
@@ -397,7 +398,11 @@ class Player(Client):
             self._begin(raw)
         if self.seat is None:
             return
-        out = self.seat.receive(self.witness.read(raw)) or self.seat.pending() or self.decide(self.seat)
+        out = (
+            self.seat.receive(self.witness.read(raw))
+            or self.seat.pending()
+            or self.decide(self.seat)
+        )
         if self.seat.hand.ended and self.seat.name in self.seat.hand.persons:
             self.ends[self.hand] = self.seat.record
         if out is not None and out.send != self._said:
@@ -509,6 +514,8 @@ class Table:
         logs = []
         for one in (await self.get("/hands")).json["hands"]:
             logs.append((await self.get(f"/hands/{one['hand']}-{one['attempt']}")).body)
+        deaths = sum(player.kills for player in self.players)
+        print(f"counted: {len(logs)} hands, {sum(map(len, seen.values()))} entries, {deaths} cuts")
         for data in logs:
             self._check_hand(data, seen, frozenset(blamed))
         stored = {fairdeal.read_log(data).entries[0].message.digest().hex() for data in logs}

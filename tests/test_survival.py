@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
 import signal
 import socket
 import struct
@@ -24,7 +23,6 @@ from processes import (
     Records,
     Server,
     Table,
-    Witness,
     die,
     reviving,
     run,
@@ -82,7 +80,7 @@ def test_the_server_is_killed_after_every_entry(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "spared"), [("before", 1), ("after", 0), ("between", 0)], ids=lambda one: str(one)
+    ("where", "spared"), [("before", 1), ("after", 0), ("between", 0)], ids=str
 )
 def test_the_server_dies_within_a_write(tmp_path: Path, where: str, spared: int) -> None:
     """Judged and not stored, stored and not broadcast, broadcast to some: in each life one."""
@@ -103,6 +101,23 @@ def test_the_server_dies_within_a_write(tmp_path: Path, where: str, spared: int)
             await table.check()
             house_too(table)
             assert server.starts > 40 // STEP
+
+    run(test())
+
+
+@pytest.mark.parametrize("n", [1, 2, 20])
+def test_a_write_that_fails_for_good_leaves_no_table_ahead_of_its_store(
+    tmp_path: Path, n: int
+) -> None:
+    """What was judged and could not be stored was never said; the hand goes on without it."""
+
+    async def test() -> None:
+        async with serving(tmp_path, die=["refuse", n]) as server:
+            table = Table(server)
+            async with table.playing(rules="hearts"):
+                await table.witness.until(table.played(1))
+                await table.check()
+            assert server.starts == 1
 
     run(test())
 
@@ -556,19 +571,20 @@ def test_people_leave(tmp_path: Path, kind: str, people: int) -> None:
 
 
 @contextlib.asynccontextmanager
-async def two_servers(folder: Path) -> AsyncIterator[tuple[Server, Server]]:
+async def two_servers(
+    folder: Path, keys: tuple[str, str] = ("key", "key")
+) -> AsyncIterator[tuple[Server, Server]]:
     """Two processes on one new database, started at once, under one key and one vault."""
     store = require_postgres().new_database()
-    for name in ("key", "vault"):
+    for name in {*keys, "vault"}:
         (folder / name).write_text(secrets.token_hex(32))
         (folder / name).chmod(0o600)
-    options = ["--store", store, "--key", str(folder / "key"), "--secret-key", str(folder / "vault")]
-    options += ["--lease", "1"]
+    options = ["--store", store, "--secret-key", str(folder / "vault"), "--lease", "1"]
     servers = []
-    for n in range(2):
+    for n, key in enumerate(keys):
         port = free_port()
         url = f"http://127.0.0.1:{port}"
-        servers.append(Server(folder / str(n), *options, "--url", url))
+        servers.append(Server(folder / str(n), *options, "--key", str(folder / key), "--url", url))
         servers[-1].port = port
     await asyncio.gather(*(one.start() for one in servers))
     try:
@@ -589,14 +605,18 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
+async def has(server: Server, table: Table) -> bool:
+    """Whether it has the table: it does not send us away."""
+    answer = await server.served.post(f"/v1/tables/{table.name}/challenge")
+    return answer.status == 200
+
+
 async def owner(table: Table, servers: tuple[Server, ...]) -> Server:
-    """Who has the table: whoever does not send us away."""
+    """Who has the table."""
     while True:
         for one in servers:
-            if one.alive:
-                answer = await one.served.post(f"/v1/tables/{table.name}/challenge")
-                if answer.status == 200:
-                    return one
+            if one.alive and await has(one, table):
+                return one
         await asyncio.sleep(0.05)
 
 
@@ -635,9 +655,6 @@ def test_two_processes_share_tables_and_one_takes_over(tmp_path: Path) -> None:
 def test_a_process_that_slept_lets_go(tmp_path: Path) -> None:
     """It was stopped for longer than its lease, with a person's message in its pocket."""
 
-    class Careful(Player):
-        """Of the two servers it stays with the one it has, and then says nothing else."""
-
     async def test() -> None:
         async with two_servers(tmp_path) as (one, other):
             table = Table(one, other)
@@ -655,18 +672,30 @@ def test_a_process_that_slept_lets_go(tmp_path: Path) -> None:
             async with table.playing([Player, Waker, Player, Player], rules="hearts"):
                 while not asleep:
                     await asyncio.sleep(0.02)
-                assert await owner_of(table, other) is other
+                while not await has(other, table):
+                    await asyncio.sleep(0.05)
                 one.signal(signal.SIGCONT)
                 begun = len(table.witness.hands)
                 await table.witness.until(table.played(begun + 1))
                 assert await owner(table, (one, other)) is other
                 await table.check()
 
-    async def owner_of(table: Table, server: Server) -> Server:
-        while True:
-            answer = await server.served.post(f"/v1/tables/{table.name}/challenge")
-            if answer.status == 200:
-                return server
-            await asyncio.sleep(0.05)
+    run(test(), 90)
+
+
+def test_a_process_without_the_key_leaves_the_table_alone(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with two_servers(tmp_path, ("key", "other")) as (one, other):
+            table = Table(one)
+            killed = asyncio.Event()
+            once_at(table, {30}, lambda: (one.kill(), killed.set()))
+            async with table.playing(rules="hearts"):
+                await killed.wait()
+                await one.ended()
+                while "cannot be resumed" not in other.log():  # the lease is over, and it tried
+                    await asyncio.sleep(0.02)
+                await one.start()
+                await whole_hands(table)
+                await table.check()
 
     run(test(), 90)
