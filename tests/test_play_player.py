@@ -477,7 +477,8 @@ def test_hostile_frames() -> None:
         kind += frame["entry"]["type"] if kind == "entry" else ""
         if kind not in seen:
             seen.add(kind)
-            for path in places(frame):
+            some = [path for path in places(frame) if not {2, 3, 4, 5, 6, 7, 8, 9} & {*path}]
+            for path in some:
                 for shape in SHAPES:
                     if put(frame, path, shape) == frame:
                         continue

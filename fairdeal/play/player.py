@@ -102,7 +102,9 @@ class Gone(NamedTuple):
     text: str
 
 
-Act = Send | Copy | Ended | Notice | Over | Gone
+#: what is told to whoever shows the table
+Told = Ended | Notice | Over | Gone
+Act = Send | Copy | Told
 Recall = Callable[[HandName], bytes | None]
 
 
