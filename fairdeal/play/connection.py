@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 
 from fairdeal.errors import MalformedError, RemoteProtocolError
 from fairdeal.play.address import Address, AddressError, UnreachableError, moved, reason
-from fairdeal.play.player import Act, Copy, Gone, Over, Player, Send
+from fairdeal.play.player import Act, Copy, Gone, Over, Player, Send, Told
 from fairdeal.play.records import Folder
 from fairdeal.play.stream import MAX_FRAME, RefusedError
 
@@ -42,7 +42,7 @@ class Pace:
 class Front(Protocol):
     """Whoever shows the table and decides at it."""
 
-    def act(self, act: Act) -> None:
+    def act(self, act: Told) -> None:
         """Something happened: a hand ended, a notice, the end of the game."""
 
     def changed(self) -> None:
@@ -152,14 +152,20 @@ class Session:
             await self.do(acts)
 
     async def _next(self, wire: ClientConnection) -> str | bytes | None:
-        """The next frame; None if a held word may go, or the stream did not begin in time."""
-        if self.player.holds:
-            with contextlib.suppress(TimeoutError):
-                return await asyncio.wait_for(wire.recv(), self._pace.quiet)
-            return None
-        if self.player.seated:
-            return await wire.recv()
-        return await asyncio.wait_for(wire.recv(), self._pace.timeout)
+        """The next frame; None if a held word may go. Raises TimeoutError if no stream begins."""
+        held = self.player.holds
+        limit = self._pace.quiet if held else None if self.player.seated else self._pace.timeout
+        coming = asyncio.ensure_future(wire.recv())
+        coming.add_done_callback(_looked_at)
+        try:
+            await asyncio.wait({coming}, timeout=limit)
+            if coming.done():
+                return coming.result()
+        finally:
+            coming.cancel()
+        if not held:
+            raise TimeoutError("the server says nothing")
+        return None
 
     async def _send(self, act: Send) -> None:
         if act.hand is not None and act.record is not None:
@@ -219,3 +225,9 @@ class Session:
         wait = min(pace.longest, pace.first * 2**self._failures)
         self._failures = min(self._failures + 1, 30)
         await asyncio.sleep(wait * (0.5 + secrets.randbelow(1000) / 2000))
+
+
+def _looked_at(done: asyncio.Future[str | bytes]) -> None:
+    """Whoever is cancelled meanwhile has nobody left to tell of a lost connection."""
+    if not done.cancelled():
+        done.exception()

@@ -16,7 +16,7 @@ from fairdeal.play.connection import Pace, Session
 from fairdeal.play.draw import Look
 from fairdeal.play.keyboard import Lines, in_thread, stdin_lines
 from fairdeal.play.outcome import Outcome
-from fairdeal.play.player import Act, Ended, Gone, Notice, Over, Player
+from fairdeal.play.player import Ended, Gone, Over, Player, Told
 from fairdeal.play.records import Folder
 from fairdeal.play.robot import Robot
 from fairdeal.play.stream import Free, RefusedError
@@ -108,7 +108,7 @@ class Run:
 
     # -- what is shown --
 
-    def tell(self, act: Act) -> None:
+    def tell(self, act: Told) -> None:
         """Show what happened."""
         if isinstance(act, Ended):
             screen.show(self.outcome.hand(act))
@@ -116,10 +116,9 @@ class Run:
             last = self.outcome.last
             copies = self.folder.copies(last.hand) if last else {}
             screen.show(self.outcome.game(copies, self.key.public))
-        elif isinstance(act, Gone):
-            self.outcome.unfinished()
-            screen.show([screen.line(harmless(act.text))])
-        elif isinstance(act, Notice):
+        else:
+            if isinstance(act, Gone):
+                self.outcome.unfinished()
             screen.show([screen.line(harmless(act.text))])
 
     def _refused(self, error: Exception) -> int:

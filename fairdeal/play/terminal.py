@@ -13,7 +13,7 @@ from fairdeal.errors import LocalProtocolError
 from fairdeal.play.connection import Session
 from fairdeal.play.draw import HELP, Look
 from fairdeal.play.keyboard import Command, Lines, MoveError, at_any_time, command
-from fairdeal.play.player import Act, HandName, Player
+from fairdeal.play.player import Act, HandName, Player, Told
 from fairdeal.play.stream import Clock, TableState
 from fairdeal.report import screen
 from fairdeal.report.harmless import harmless
@@ -24,7 +24,7 @@ Asked = tuple[HandName | None, int, str]
 class Terminal:
     """A `Front` for a person."""
 
-    def __init__(self, tell: Callable[[Act], None], lines: Lines, look: Look) -> None:
+    def __init__(self, tell: Callable[[Told], None], lines: Lines, look: Look) -> None:
         self.act = tell
         self._lines = lines
         self._look = look
