@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from live import Live
 from live_server import Site, kill
 
 from fairdeal.play import game
-from fairdeal.play.address import read_address
+from fairdeal.play.address import AddressError, read_address
 from fairdeal.play.connection import Pace
 from fairdeal.play.records import Folder
 
@@ -66,3 +67,46 @@ def test_killed_in_the_middle_of_a_message(tmp_path, capsys) -> None:
 
     assert asyncio.run(main()) == 3
     assert capsys.readouterr().out.count(": valid") == 1
+
+
+def test_a_dead_process_is_named_until_its_lease_is_over(tmp_path, capsys) -> None:
+    """The server's address sends to a process that is gone, and then has the table itself."""
+
+    async def main() -> int:
+        site = Site(Live(1, hands=1))
+        seen: list[int] = []
+
+        async def weather(wire: Any, text: str) -> bool:
+            if '"play"' in text and not seen:
+                seen.append(site.connections)
+                site.moved = (4307, "http://127.0.0.1:1")
+                await kill(wire)
+                return True
+            return False
+
+        async def lease() -> None:
+            while site.connections < 20:
+                await asyncio.sleep(0.01)
+            site.moved = None
+
+        site.weather = weather
+        async with site:
+            over = asyncio.ensure_future(lease())
+            code = await play(site, tmp_path)
+            await over
+        return code
+
+    assert asyncio.run(main()) == 3
+    out = capsys.readouterr()
+    assert out.out.count(": valid") == 1
+    assert out.err == ""
+
+
+def test_who_was_never_let_in_is_not_sent_about_for_ever(tmp_path) -> None:
+    async def main() -> None:
+        async with Site(Live(1, hands=1)) as site:
+            site.moved = (4307, site.address)
+            with pytest.raises(AddressError, match="redirected too often"):
+                await play(site, tmp_path)
+
+    asyncio.run(main())

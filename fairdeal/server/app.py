@@ -46,6 +46,7 @@ _STATUS: Final = {
 #: with what a WebSocket is closed: what may be otherwise in a moment, and what is no refusal
 _CODES: Final = {"full": GOING_AWAY, "moved": GOING_AWAY, "unavailable": GOING_AWAY, "over": OVER}
 _MOVED: Final = 4307
+_ELSEWHERE: Final = "another process has this table"
 _REFUSED: Final = 1008
 _CHALLENGE_MS: Final = 60_000
 _CHALLENGES: Final = 10_000
@@ -208,7 +209,10 @@ class Doors:
             self._require_room()
             await serve(socket, await self._hall.find(socket.path_params["table"]))
         except ElsewhereError as error:
-            await _closed(socket, _MOVED, error.url or "")
+            if error.url:
+                await _closed(socket, _MOVED, error.url)
+            else:
+                await self._dismissed(socket, RefusedError("moved", _ELSEWHERE))
         except (RefusedError, FairdealError, TimeoutError) as error:
             await self._dismissed(socket, error)
         except WebSocketDisconnect:
@@ -312,7 +316,7 @@ async def _no_store(_: Request, error: Exception) -> Response:
 async def _elsewhere(request: Request, error: Exception) -> Response:
     url = getattr(error, "url", None)
     if not url:
-        return _error("unavailable", "another process has this table", 503)
+        return _error("unavailable", _ELSEWHERE, 503)
     return Response(status_code=307, headers={"Location": url.rstrip("/") + request.url.path})
 
 
