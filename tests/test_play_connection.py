@@ -13,6 +13,7 @@ from fairdeal.play import game
 from fairdeal.play.address import AddressError, read_address
 from fairdeal.play.connection import Pace
 from fairdeal.play.records import Folder
+from fairdeal.signing import SigningKey
 
 
 class Hasty(Pace):
@@ -110,3 +111,18 @@ def test_who_was_never_let_in_is_not_sent_about_for_ever(tmp_path) -> None:
                 await play(site, tmp_path)
 
     asyncio.run(main())
+
+
+def test_a_key_that_the_user_names_takes_the_place_of_the_pinned_one(tmp_path, capsys) -> None:
+    async def main() -> list[int]:
+        async with Site(Live(1, hands=1)) as site:
+            folder = Folder(str(tmp_path))
+            folder.pin(site.address, SigningKey.generate().public)
+            codes = [await play(site, tmp_path)]
+            named = site.live.server.public
+            codes.append(await play(site, tmp_path, server_key=named))
+            assert folder.pinned(site.address) == named
+            return codes
+
+    assert asyncio.run(main()) == [1, 3]
+    assert "--server-key" in capsys.readouterr().err

@@ -177,9 +177,9 @@ class Session:
             await wire.send(act.text)
 
     def _pin(self) -> None:
-        """At the first use, the key of the server that the user named."""
+        """The key of the first use, or another one that the user named since."""
         key = self.player.server_key
-        if key is not None and self._folder.pinned(self._server) is None:
+        if key is not None and self._folder.pinned(self._server) != key:
             self._folder.pin(self._server, key)
 
     def _keep(self, frame: str | bytes) -> None:

@@ -124,7 +124,10 @@ class Run:
 
     def _refused(self, error: Exception) -> int:
         if getattr(error, "code", "") == "pin-server-key":
-            text = f"the server at {self.wish.here.server} shows another key than before"
+            text = (
+                f"the server at {self.wish.here.server} shows another key than before; if it has "
+                "published a new one, say so with --server-key"
+            )
         else:
             text = f"refused: {error}"
         screen.complain(f"fairdeal: {text}; your records are kept in {self.folder.path}")

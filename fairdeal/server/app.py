@@ -223,7 +223,8 @@ class Doors:
 
     async def _dismissed(self, socket: WebSocket, error: Exception) -> None:
         """Say why, and close."""
-        code = getattr(error, "code", "malformed")
+        code = "unavailable" if isinstance(error, StoreError) else "malformed"
+        code = getattr(error, "code", code)
         frame: dict[str, Any] = {
             "error": {"code": code, "text": str(error) or "the login did not come in time"}
         }
