@@ -13,6 +13,7 @@ from fairdeal.play import game
 from fairdeal.play.address import AddressError, read_address
 from fairdeal.play.connection import Pace
 from fairdeal.play.records import Folder
+from fairdeal.play.stream import RefusedError
 from fairdeal.signing import SigningKey
 
 
@@ -126,3 +127,13 @@ def test_a_key_that_the_user_names_takes_the_place_of_the_pinned_one(tmp_path, c
 
     assert asyncio.run(main()) == [1, 3]
     assert "--server-key" in capsys.readouterr().err
+
+
+def test_a_table_that_is_over_says_where_its_game_is(tmp_path) -> None:
+    async def main() -> None:
+        async with Site(Live(1, hands=1)) as site:
+            site.live.over = True
+            with pytest.raises(RefusedError, match=f"is over: see {site.url}/game"):
+                await play(site, tmp_path)
+
+    asyncio.run(main())

@@ -9,6 +9,7 @@ from live import Client, Live, run
 
 from fairdeal.games.policies import POLICIES
 from fairdeal.play.player import Notice, Over
+from fairdeal.play.stream import write_frame
 from fairdeal.signing import SigningKey as Key
 
 
@@ -38,3 +39,12 @@ def test_two_policies_through_whole_hands() -> None:
         assert list(one.memory.copies.values()) == [log.encoded() for log in live.logs]
         assert one.player.turn is None
     assert live.refusals == []
+
+
+def test_a_game_that_ended_while_this_player_was_away() -> None:
+    live = Live(1)
+    (one,) = joined(live, "low/1")
+    run(one)
+    one.player.connected()
+    acts = one.player.hear(write_frame(over=live.state()))
+    assert [type(act) for act in acts] == [Over]
