@@ -27,6 +27,7 @@ from fairdeal.play.player import HandName, Notice, Send
 from fairdeal.play.records import Folder
 from fairdeal.play.robot import PolicyError, Robot
 from fairdeal.play.stream import RefusedError, StreamError
+from fairdeal.signing import SigningKey
 
 
 class Hasty(Pace):
@@ -246,6 +247,47 @@ def test_nobody_there(tmp_path) -> None:
             url = site.url
         with pytest.raises(UnreachableError, match="cannot connect to http"):
             await game.Run(wish(url), Folder(str(tmp_path))).whole()
+
+
+def test_a_dead_process_is_named_until_its_lease_is_over(tmp_path, capsys) -> None:
+    """The server's address sends to a process that is gone, and then has the table itself."""
+
+    async def main() -> int:
+        site = Site(Live(1, hands=1))
+        seen: list[int] = []
+
+        async def weather(wire: Any, text: str) -> bool:
+            if '"play"' in text and not seen:
+                seen.append(site.connections)
+                site.moved = (4307, "http://127.0.0.1:1")
+                await kill(wire)
+                return True
+            return False
+
+        async def lease() -> None:
+            while site.connections < 20:
+                await asyncio.sleep(0.01)
+            site.moved = None
+
+        site.weather = weather
+        async with site:
+            over = asyncio.ensure_future(lease())
+            code = await play(site, tmp_path)
+            await over
+        return code
+
+    assert asyncio.run(main()) == 3
+    out = capsys.readouterr()
+    assert out.out.count(": valid") == 1
+    assert out.err == ""
+
+
+def test_who_was_never_let_in_is_not_sent_about_for_ever(tmp_path) -> None:
+    async def main() -> None:
+        async with Site(Live(1, hands=1)) as site:
+            site.moved = (4307, site.address)
+            with pytest.raises(AddressError, match="redirected too often"):
+                await play(site, tmp_path)
 
     asyncio.run(main())
 
@@ -555,3 +597,28 @@ def test_the_whole_command(tmp_path, monkeypatch) -> None:
 
     monkeypatch.setattr(game.Run, "whole", whole)
     assert game.play(wish("http://h/v1/tables/a"), str(tmp_path)) == 7
+
+
+def test_a_key_that_the_user_names_takes_the_place_of_the_pinned_one(tmp_path, capsys) -> None:
+    async def main() -> list[int]:
+        async with Site(Live(1, hands=1)) as site:
+            folder = Folder(str(tmp_path))
+            folder.pin(site.address, SigningKey.generate().public)
+            codes = [await play(site, tmp_path)]
+            named = site.live.server.public
+            codes.append(await play(site, tmp_path, server_key=named))
+            assert folder.pinned(site.address) == named
+            return codes
+
+    assert asyncio.run(main()) == [1, 3]
+    assert "--server-key" in capsys.readouterr().err
+
+
+def test_a_table_that_is_over_says_where_its_game_is(tmp_path) -> None:
+    async def main() -> None:
+        async with Site(Live(1, hands=1)) as site:
+            site.live.over = True
+            with pytest.raises(RefusedError, match=f"is over: see {site.url}/game"):
+                await play(site, tmp_path)
+
+    asyncio.run(main())

@@ -16,6 +16,7 @@ from fairdeal.games.policies import POLICIES
 from fairdeal.messages import Clock
 from fairdeal.play.player import Copy, Ended, Gone, Notice, Over, Player
 from fairdeal.play.stream import RefusedError, StreamError
+from fairdeal.play.stream import write_frame
 from fairdeal.signing import SigningKey as Key
 
 
@@ -524,3 +525,12 @@ def test_decide_with_nothing_to_decide() -> None:
     assert not player.seated
     assert Line().open
     assert not Memory().of(Copy)
+
+
+def test_a_game_that_ended_while_this_player_was_away() -> None:
+    live = Live(1)
+    (one,) = joined(live, "low/1")
+    run(one)
+    one.player.connected()
+    acts = one.player.hear(write_frame(over=live.state()))
+    assert [type(act) for act in acts] == [Over]

@@ -782,6 +782,13 @@ def test_another_process_s_table(tmp_path: Path) -> None:
                 assert [text async for text in swallowed(line)] == []
             assert (line.close_code, line.close_reason) == (4307, "http://127.0.0.1:1/")
             assert (await server.get("/v1/tables/far")).json["state"] == "waiting"
+            server.hall.url = "http://127.0.0.1:1/"  # one at this very address was killed just now
+            assert (await server.post("/v1/tables/far/challenge")).status == 503
+            for name in ("far", "lost"):
+                async with server.line(name) as line:
+                    (told,) = [json.loads(text) async for text in swallowed(line)]
+                assert told["error"]["code"] == "moved"
+                assert line.close_code == 1012
 
     run(test())
 

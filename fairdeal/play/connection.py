@@ -59,6 +59,7 @@ class Session:
         self.here = here
         #: that the table is there no more, in words; empty while it is
         self.ended = ""
+        self._home = here
         self._server = here.server
         self._folder = folder
         self._front = front
@@ -91,6 +92,7 @@ class Session:
                     raise UnreachableError(
                         f"cannot connect to {self.here.url}: {reason(error)}"
                     ) from error
+                self.here = self._home  # whoever has the table now is known there
             self._wire = None
             if self.player.news > news:
                 self._failures = self._refusals = self._moves = 0
@@ -181,9 +183,9 @@ class Session:
             await wire.send(act.text)
 
     def _pin(self) -> None:
-        """At the first use, the key of the server that the user named."""
+        """The key of the first use, or another one that the user named since."""
         key = self.player.server_key
-        if key is not None and self._folder.pinned(self._server) is None:
+        if key is not None and self._folder.pinned(self._server) != key:
             self._folder.pin(self._server, key)
 
     def _keep(self, frame: str | bytes) -> None:
@@ -202,10 +204,10 @@ class Session:
         close = error.rcvd
         if close is not None and close.code == MOVED:
             self._moves += 1
-            if self._moves > self._pace.refusals:
+            if self._moves > self._pace.refusals and not self._welcomed:
                 raise AddressError(f"{self._server}: redirected too often")
+            # with growing pauses: one that died has its tables a while yet, and is named
             self.here = moved(self.here, close.reason)
-            self._failures = 0
         elif self.player.leaving:
             self.ended = "you left the table"
         else:
@@ -218,6 +220,7 @@ class Session:
         if not self._welcomed:
             text = f"cannot connect to {self.here.url}: the server answers {status}"
             raise UnreachableError(text) from error
+        self.here = self._home
 
     async def _pause(self) -> None:
         """Longer each time, and never quite the same: not all come back in one moment."""

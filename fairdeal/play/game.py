@@ -76,6 +76,8 @@ class Run:
             here = await in_thread(open_table, here.server, wish.terms)
             screen.show([screen.line("table: ", here.url)])
         found, state = await in_thread(find_table, here)
+        if state.state == "over":
+            raise RefusedError("over", f"the game at this table is over: see {found.url}/game")
         mine = self.key.public.hex()
         sits = any(getattr(one, "key", "") == mine for one in state.seats)
         free = any(isinstance(one, Free) for one in state.seats)
@@ -123,7 +125,10 @@ class Run:
 
     def _refused(self, error: Exception) -> int:
         if getattr(error, "code", "") == "pin-server-key":
-            text = f"the server at {self.wish.here.server} shows another key than before"
+            text = (
+                f"the server at {self.wish.here.server} shows another key than before; if it has "
+                "published a new one, say so with --server-key"
+            )
         else:
             text = f"refused: {error}"
         screen.complain(f"fairdeal: {text}; your records are kept in {self.folder.path}")

@@ -433,7 +433,7 @@ class _Sitting(NamedTuple):
 
 #: the frames that may come, by the state of the connection
 _EXPECTED = {
-    "new": ("challenge",),
+    "new": ("challenge", "over"),
     "login": ("welcome",),
     "playing": ("welcome", "entry", "refused", "clock", "over"),
 }

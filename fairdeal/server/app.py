@@ -219,7 +219,7 @@ class Doors:
             if error.url:
                 await _closed(socket, _MOVED, error.url)
             else:
-                await self._dismissed(socket, RefusedError("unavailable", _ELSEWHERE))
+                await self._dismissed(socket, RefusedError("moved", _ELSEWHERE))
         except (RefusedError, FairdealError, TimeoutError) as error:
             await self._dismissed(socket, error)
         except WebSocketDisconnect:
@@ -230,7 +230,8 @@ class Doors:
 
     async def _dismissed(self, socket: WebSocket, error: Exception) -> None:
         """Say why, and close."""
-        code = getattr(error, "code", "malformed")
+        code = "unavailable" if isinstance(error, StoreError) else "malformed"
+        code = getattr(error, "code", code)
         frame: dict[str, Any] = {
             "error": {"code": code, "text": str(error) or "the login did not come in time"}
         }
@@ -323,7 +324,7 @@ async def _no_store(_: Request, error: Exception) -> Response:
 async def _elsewhere(request: Request, error: Exception) -> Response:
     url = getattr(error, "url", None)
     if not url:
-        return _error("unavailable", _ELSEWHERE, 503)
+        return _error("moved", _ELSEWHERE, 503)
     return Response(status_code=307, headers={"Location": url.rstrip("/") + request.url.path})
 
 

@@ -82,7 +82,7 @@ def _listening(host: str, port: int) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=2048)
     except OSError as error:
-        why = (error.strerror or "no such address").lower()
+        why = (error.strerror or "no such address").lower().partition(" (while")[0]
         raise FairdealError(f"cannot listen at {host}, port {port}: {why}") from None
 
 
