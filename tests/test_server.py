@@ -995,6 +995,61 @@ def test_the_keeper_goes_on_whatever_happens(tmp_path: Path, monkeypatch: Any, c
     run(test())
 
 
+def test_a_table_that_is_still_resumed_holds_up_no_stop(tmp_path: Path, monkeypatch: Any) -> None:
+    async def test() -> None:
+        monkeypatch.setattr("fairdeal.server.hall._LOADING", 0.01)
+        async with served(tmp_path) as server:
+            forever = asyncio.Event()
+
+            async def load(_: str) -> Any:
+                await forever.wait()
+
+            monkeypatch.setattr(server.hall, "_load", load)
+            asking = asyncio.create_task(server.hall.find("t"))
+            await asyncio.sleep(0)
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+
+    run(test())
+
+
+def test_a_table_whose_lease_is_lost_is_let_go(tmp_path: Path, monkeypatch: Any) -> None:
+    async def test() -> None:
+        async with served(tmp_path, patient(lease=0.03)) as server:
+            table = await server.table(bots=3)
+            async with server.person().connected(table) as line:
+                await line.recv()
+                monkeypatch.setattr(server.hall._store, "renew", lambda *_: [])
+                async for _ in swallowed(line):
+                    pass
+            assert line.close_code == 1012
+
+    run(test())
+
+
+def test_whoever_leaves_between_two_hands_has_left(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path, patient(pause=0.2)) as server:
+            table, ana = await server.table(bots=3, rules="hearts-50"), server.person()
+            async with ana.connected(table) as line:
+                async for text in swallowed(line):
+                    frame = json.loads(text)
+                    out = ana.answer(frame, text)
+                    if out is not None:
+                        await line.send(out.send.decode())
+                    if frame.get("entry", {}).get("type") == "close":
+                        await line.send('{"leave": true}')
+                        break
+                entry: dict[str, Any] = {}
+                while entry.get("type") != "replace":
+                    entry = json.loads(await line.recv()).get("entry", {})
+            assert entry["body"] == {"reason": "left", "seat": 0}
+            assert (await until_over(server, table))["result"]["left"] == [0]
+            assert (await game_of(server, table)).status == "valid"
+
+    run(test())
+
+
 # -- the command ---------------------------------------------------------------------------------
 
 
