@@ -116,6 +116,7 @@ class Terminal:
         """Do what a line says; whether that was to quit."""
         player = self._player
         wanted = command(text, self._cards())
+        self._leaving = self._leaving and wanted.kind == "leave"
         if wanted.kind == "quit":
             return True
         if wanted.kind == "help":
