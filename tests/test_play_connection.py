@@ -279,6 +279,7 @@ def test_a_dead_process_is_named_until_its_lease_is_over(tmp_path, capsys) -> No
     assert asyncio.run(main()) == 3
     out = capsys.readouterr()
     assert out.out.count(": valid") == 1
+    assert out.out.count("the connection is lost: trying again") == 1
     assert out.err == ""
 
 

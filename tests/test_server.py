@@ -673,7 +673,8 @@ def test_whoever_cannot_be_stored_is_not_seated(tmp_path: Path, monkeypatch: Any
                 raise StoreUnavailable("the disk is full")
 
             monkeypatch.setattr(server.hall._store, "sit", refuse)
-            assert (await server.person().play(table))["error"]["code"] == "unavailable"
+            told = (await server.person().play(table))["error"]
+            assert told == {"code": "unavailable", "text": "the store cannot be reached now"}
             assert (await server.get(f"/v1/tables/{table}")).json["seats"][0] == {"kind": "free"}
             monkeypatch.setattr(server.hall._store, "create_table", refuse)
             assert (await server.post("/v1/tables", {"rules": "quick"})).status == 503

@@ -18,13 +18,15 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 
 from fairdeal.errors import MalformedError, RemoteProtocolError
 from fairdeal.play.address import Address, AddressError, UnreachableError, moved, reason
-from fairdeal.play.player import Act, Copy, Gone, Over, Player, Send, Told
+from fairdeal.play.player import Act, Copy, Gone, Notice, Over, Player, Send, Told
 from fairdeal.play.records import Folder
 from fairdeal.play.stream import MAX_FRAME, RefusedError
 
 #: a table of another process: the address is the reason of the close
 MOVED: Final = 4307
 _NOT_FOUND: Final = (404, 410)
+#: after how many failures in a row people are told
+_TOLD: Final = 2
 
 
 class Pace:
@@ -59,7 +61,8 @@ class Session:
         self.here = here
         #: that the table is there no more, in words; empty while it is
         self.ended = ""
-        self._home = here
+        #: by which address the user came
+        self.home = here
         self._server = here.server
         self._folder = folder
         self._front = front
@@ -92,7 +95,7 @@ class Session:
                     raise UnreachableError(
                         f"cannot connect to {self.here.url}: {reason(error)}"
                     ) from error
-                self.here = self._home  # whoever has the table now is known there
+                self.here = self.home  # whoever has the table now is known there
             self._wire = None
             if self.player.news > news:
                 self._failures = self._refusals = self._moves = 0
@@ -220,12 +223,14 @@ class Session:
         if not self._welcomed:
             text = f"cannot connect to {self.here.url}: the server answers {status}"
             raise UnreachableError(text) from error
-        self.here = self._home
+        self.here = self.home
 
     async def _pause(self) -> None:
         """Longer each time, and never quite the same: not all come back in one moment."""
         pace = self._pace
         wait = min(pace.longest, pace.first * 2**self._failures)
+        if self._failures == _TOLD and self._welcomed:
+            self._front.act(Notice("the connection is lost: trying again"))
         self._failures = min(self._failures + 1, 30)
         await asyncio.sleep(wait * (0.5 + secrets.randbelow(1000) / 2000))
 

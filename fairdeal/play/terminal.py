@@ -105,7 +105,7 @@ class Terminal:
                     break
             except (MoveError, LocalProtocolError) as error:
                 _say(str(error))
-        _say("your seat is kept and its clock runs: the same command comes back to it")
+        _say(f"your seat is kept and its clock runs; back to it: fairdeal play {session.home.url}")
 
     async def _due(self, player: Player) -> None:
         while player.turn is None:

@@ -31,7 +31,7 @@ from fairdeal.messages import FORMAT_VERSION, Hex32
 from fairdeal.server.hall import ElsewhereError, Hall
 from fairdeal.server.limits import Bucket, Buckets
 from fairdeal.server.lines import GOING_AWAY, OVER, Line
-from fairdeal.server.live import LiveTable, RefusedError, now_ms
+from fairdeal.server.live import LiveTable, RefusedError, now_ms, trouble
 from fairdeal.server.setup import GAME
 from fairdeal.server.store import HandName, StoreError
 from fairdeal.signing import verifies
@@ -230,8 +230,9 @@ class Doors:
 
     async def _dismissed(self, socket: WebSocket, error: Exception) -> None:
         """Say why, and close."""
-        code = "unavailable" if isinstance(error, StoreError) else "malformed"
-        code = getattr(error, "code", code)
+        if isinstance(error, StoreError):
+            error = RefusedError("unavailable", trouble(error))
+        code = getattr(error, "code", "malformed")
         frame: dict[str, Any] = {
             "error": {"code": code, "text": str(error) or "the login did not come in time"}
         }
@@ -318,7 +319,8 @@ async def _malformed(_: Request, error: Exception) -> Response:
 
 
 async def _no_store(_: Request, error: Exception) -> Response:
-    return _error("unavailable", str(error), 503)
+    text = trouble(error) if isinstance(error, StoreError) else ""
+    return _error("unavailable", text, 503)
 
 
 async def _elsewhere(request: Request, error: Exception) -> Response:
