@@ -61,7 +61,7 @@ def test_to_play() -> None:
     one.step()
     listen(one)
     shown = plain(LOOK.table(one.player))
-    assert ("trick:  " in shown) == any(one.player.seat.hand.plays)
+    assert ("trick:  " in shown) == bool(one.player.seat.hand.play.trick)
     assert shown.splitlines()[-1] == "Your turn: a card's number or code, ? for help"
     assert shown.count("[") == len(one.player.seat.legal())
 
