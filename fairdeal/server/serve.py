@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import secrets
 import signal
 import socket
@@ -21,6 +22,8 @@ from fairdeal.server.options import Options
 from fairdeal.server.store import Store
 from fairdeal.server.vault import Vault
 from fairdeal.signing import SigningKey
+
+_log = logging.getLogger("fairdeal.server")
 
 
 class Settings(NamedTuple):
@@ -58,16 +61,23 @@ def serve(settings: Settings, options: Options, started: Callable[[str, str], No
     keys and stores that cannot be used.
     """
     if not (settings.store and settings.keys and settings.secret_keys):
-        files.make_folder(settings.data)
+        files.make_folder(settings.data, secret=True)
     keys = [SigningKey(one) for one in _read_keys(settings, settings.keys, "server.key")]
     vault = Vault(_read_keys(settings, settings.secret_keys, "secrets.key"))
     url = settings.store or f"sqlite:///{files.inside(settings.data, 'fairdeal.sqlite')}"
     with _listening(settings.host, settings.port) as door:
         hall = Hall(Store.open(url, vault), keys, options, url=settings.url)
         server = _Server(_config(hall, options))
-        server.listening = lambda: started(_address(door), keys[0].public.hex())
+        address, public = _address(door), keys[0].public.hex()
+        server.listening = lambda: _started(address, public, started)
         with _signals_end_here():
             _run(server, door)
+        _log.info("stopped", extra={"address": address})
+
+
+def _started(address: str, public: str, started: Callable[[str, str], None]) -> None:
+    _log.info("serving", extra={"address": address, "server_key": public})
+    started(address, public)
 
 
 def _run(server: uvicorn.Server, door: socket.socket) -> None:
