@@ -18,7 +18,10 @@ _SECONDS = click.FloatRange(min=0)
 @click.option("--data", default="fairdeal-data", show_default=True, help="Folder for all of it.")
 @click.option("--store", metavar="URL", help="postgresql://… or sqlite:///…; by default in --data.")
 @click.option("--url", help="How others reach this process; for several on one store.")
-@click.option("--key", metavar="FILE", help="The server's signing key; by default in --data.")
+@click.option(
+    "--key", metavar="FILE", multiple=True,
+    help="The server's signing key; of several the first opens new tables.",
+)  # fmt: skip
 @click.option(
     "--secret-key", metavar="FILE", multiple=True,
     help="Encrypts the secrets of unfinished hands; of several the first, all decrypt.",
@@ -31,7 +34,7 @@ _SECONDS = click.FloatRange(min=0)
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]),
               default="info", help="What is logged, as JSON lines on standard error.")  # fmt: skip
 def serve(  # noqa: PLR0917
-    host: str, port: int, data: str, store: str | None, url: str | None, key: str | None,
+    host: str, port: int, data: str, store: str | None, url: str | None, key: tuple[str, ...],
     secret_key: tuple[str, ...], log_level: str, **options: Any,
 ) -> int:  # fmt: skip
     """Serve live tables over HTTP and WebSockets, for `fairdeal play`.
@@ -54,8 +57,8 @@ def serve(  # noqa: PLR0917
         raise FairdealError(f"serve needs {error.name}: pip install 'fairdeal[server]'") from None
     logs.log_to_stderr(log_level)
     settings = Settings(data, host, port, store, url, key, secret_key)
-    ran = run(settings, Options(**options), _started)
-    return 0 if ran else 1
+    run(settings, Options(**options), _started)
+    return 0
 
 
 def _started(address: str, public: str) -> None:

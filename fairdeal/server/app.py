@@ -27,7 +27,7 @@ from fairdeal.games.presets import PRESETS
 from fairdeal.messages import FORMAT_VERSION, Hex32
 from fairdeal.server.hall import ElsewhereError, Hall
 from fairdeal.server.limits import Bucket, Buckets
-from fairdeal.server.lines import Line
+from fairdeal.server.lines import GOING_AWAY, OVER, Line
 from fairdeal.server.live import LiveTable, RefusedError, now_ms
 from fairdeal.server.setup import GAME
 from fairdeal.server.store import HandName, StoreError
@@ -43,6 +43,8 @@ _STATUS: Final = {
     "full": 503,
     "unavailable": 503,
 }
+#: with what a WebSocket is closed: what may be otherwise in a moment, and what is no refusal
+_CODES: Final = {"full": GOING_AWAY, "moved": GOING_AWAY, "unavailable": GOING_AWAY, "over": OVER}
 _MOVED: Final = 4307
 _REFUSED: Final = 1008
 _CHALLENGE_MS: Final = 60_000
@@ -102,8 +104,8 @@ class Doors:
 
     async def server(self, _: Request) -> Response:
         """What players pin, and the tables there are."""
-        key = self._hall.key.public.hex()
-        return _answer({"fairdeal": FORMAT_VERSION, "server_key": key, "rules": list(PRESETS)})
+        keys = list(self._hall.keys)
+        return _answer({"fairdeal": FORMAT_VERSION, "server_keys": keys, "rules": list(PRESETS)})
 
     async def make(self, request: Request) -> Response:
         """Open a table."""
@@ -138,7 +140,7 @@ class Doors:
         until = self._challenges.pop((table.name, said.challenge), 0)
         challenge = bytes.fromhex(said.challenge)
         fresh = until >= now_ms()
-        if not fresh or not said.holds(self._hall.key.public, table.name, challenge):
+        if not fresh or not said.holds(table.key.public, table.name, challenge):
             raise RefusedError("login", "the login is not signed by its key over a fresh challenge")
         return _answer({"seat": await table.sit(said.key, said.name)})
 
@@ -147,9 +149,11 @@ class Doors:
         name = request.path_params["table"]
         await self._hall.described(name)  # there is such a table
         rows = await self._hall.stored(lambda store: store.hands(name))
-        return _answer({"hands": [
-            {"hand": row.name.hand, "attempt": row.name.attempt, "ended": row.ended} for row in rows
-        ]})  # fmt: skip
+        hands = [
+            {"hand": row.name.hand, "attempt": row.name.attempt, "entries": row.entries}
+            for row in rows
+        ]
+        return _answer({"hands": hands})
 
     async def hand(self, request: Request) -> Response:
         """One transcript."""
@@ -206,23 +210,31 @@ class Doors:
         except ElsewhereError as error:
             await _closed(socket, _MOVED, error.url or "")
         except (RefusedError, FairdealError, TimeoutError) as error:
-            code = getattr(error, "code", "malformed")
-            text = str(error) or "the login did not come in time"
-            with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-                await socket.send_text(json.dumps({"error": {"code": code, "text": text}}))
-            await _closed(socket, _REFUSED, code)
+            await self._dismissed(socket, error)
         except WebSocketDisconnect:
             pass
         finally:
             self._lines -= 1
             self._hall.metrics.lines.dec()
 
+    async def _dismissed(self, socket: WebSocket, error: Exception) -> None:
+        """Say why, and close."""
+        code = getattr(error, "code", "malformed")
+        frame: dict[str, Any] = {
+            "error": {"code": code, "text": str(error) or "the login did not come in time"}
+        }
+        if code == "over":
+            frame = {"over": await self._hall.described(socket.path_params["table"])}
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+            await socket.send_text(msgspec.json.encode(frame).decode())
+        await _closed(socket, _CODES.get(code, _REFUSED), code)
+
     def _require_room(self) -> None:
         if self._lines > self._options.max_lines:
             raise RefusedError("full", "this server has as many connections as it may")
 
     async def _sit(self, socket: WebSocket, table: LiveTable) -> None:
-        challenge, server = secrets.token_bytes(32), self._hall.key.public
+        challenge, server = secrets.token_bytes(32), table.key.public
         hello = {"challenge": challenge.hex(), "server_key": server.hex()}
         await socket.send_text(json.dumps(hello))
         async with asyncio.timeout(self._options.login):

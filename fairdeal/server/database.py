@@ -169,9 +169,9 @@ def _engine(url: URL, *, read_only: bool) -> Engine:
         "SET synchronous_commit = on",
         f"SET lock_timeout = '{_LOCK_WAIT}s'",
         f"SET statement_timeout = '{_ANSWER_WAIT}s'",
-        f"SET default_transaction_read_only = {'on' if read_only else 'off'}",
     )
-    _on_connect(engine, settings)
+    guard = ("SET default_transaction_read_only = on",) if read_only else ()
+    _on_connect(engine, settings + guard)
     return engine
 
 

@@ -11,10 +11,11 @@ import asyncio
 import contextlib
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from fairdeal.dealer import Dealer
+from fairdeal.errors import FairdealError
 from fairdeal.games.base import Policy
 from fairdeal.games.policies import POLICIES
 from fairdeal.log import read_log
@@ -22,7 +23,7 @@ from fairdeal.messages import Close, Open, Person, Replace
 from fairdeal.server.live import LiveTable, RefusedError, now_ms
 from fairdeal.server.metrics import Metrics
 from fairdeal.server.options import Options
-from fairdeal.server.setup import Course, Setup, described, read_setup
+from fairdeal.server.setup import Course, Kept, described, read_kept, read_setup
 from fairdeal.server.store import Store, StoreError, TableRow
 from fairdeal.server.writer import Writer
 from fairdeal.signing import SigningKey
@@ -44,41 +45,42 @@ class Hall:
     """One process of a server."""
 
     def __init__(
-        self, store: Store, key: SigningKey, options: Options, *, url: str | None = None,
+        self, store: Store, keys: Sequence[SigningKey], options: Options, *, url: str | None = None,
         policies: Mapping[str, Policy] = POLICIES,
     ) -> None:  # fmt: skip
-        self.key, self.options, self.policies, self.url = key, options, policies, url
+        #: by their public keys; the first opens new tables, all play on those that they opened
+        self.keys = {one.public.hex(): one for one in keys}
+        self.options, self.policies, self.url = options, policies, url
         self.metrics = Metrics()
         self.writer = Writer(store, self.metrics)
         self._store = store
         #: a name of this process, for leases
         self._owner = secrets.token_hex(8)
         self._tables: dict[str, asyncio.Task[LiveTable]] = {}
-        self._keeper: asyncio.Task[None] | None = None
         self.metrics.tables.set_function(lambda: len(self._tables))
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """While this is entered, tables are played; afterwards every hand can be resumed."""
-        self.writer.start()
-        self._keeper = asyncio.create_task(self._keep())
+        tasks = [asyncio.create_task(self.writer.run()), asyncio.create_task(self._keep())]
         try:
             yield
         finally:
-            await self._shut()
+            await self._let_go()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self.writer.close()
+            self._store.close()
 
-    async def _shut(self) -> None:
-        if self._keeper is not None:
-            self._keeper.cancel()
-            await asyncio.gather(self._keeper, return_exceptions=True)
-        loaded = await asyncio.gather(*self._tables.values(), return_exceptions=True)
-        for table in loaded:
-            if isinstance(table, LiveTable):
-                table.drop("the server stops")
-        await self.writer.stop()
+    async def _let_go(self) -> None:
+        """Drop all tables, and leave them to whoever comes."""
+        await asyncio.gather(*self._tables.values(), return_exceptions=True)
+        for table in filter(None, map(self._here, list(self._tables))):
+            table.drop("the server stops")
+        await self.writer.flush()
         with contextlib.suppress(StoreError):
             await self.stored(lambda store: store.release(self._owner))
-        self._store.close()
 
     async def stored(self, ask: Callable[[Store], T]) -> T:
         """Ask the store in a thread. Raises what it raises."""
@@ -88,13 +90,13 @@ class Hall:
 
     async def make(self, body: bytes) -> dict[str, Any]:
         """Open a table by a request's body. Raises MalformedError, RefusedError."""
-        setup = read_setup(body)
+        kept = Kept(setup=read_setup(body), server_key=next(iter(self.keys)))
         if len(self._tables) >= self.options.max_tables:
             raise RefusedError("full", "this server has as many tables as it may")
         name = secrets.token_hex(8)
-        await self.stored(lambda store: store.create_table(name, setup.encoded(), now_ms()))
+        await self.stored(lambda store: store.create_table(name, kept.encoded(), now_ms()))
         table = await self.find(name)
-        _log.info("a table", extra={"table": name, "rules": setup.rules, "seats": setup.seats})
+        _log.info("a table", extra={"table": name, "rules": kept.setup.rules})
         return table.description()
 
     async def find(self, name: str) -> LiveTable:
@@ -109,9 +111,16 @@ class Hall:
         if task.cancelled() or task.exception() is not None:
             self._tables.pop(name, None)
 
-    def forget(self, name: str) -> None:
+    def forget(self, table: LiveTable) -> None:
         """The table is over, or another's."""
-        self._tables.pop(name, None)
+        if self._here(table.name) is table:
+            del self._tables[table.name]
+
+    def _here(self, name: str) -> LiveTable | None:
+        """The table, if this process has it by now."""
+        task = self._tables.get(name)
+        loaded = task is not None and task.done() and not task.cancelled() and not task.exception()
+        return task.result() if task is not None and loaded else None
 
     async def _load(self, name: str) -> LiveTable:
         row = await self.stored(lambda store: store.table(name))
@@ -131,35 +140,36 @@ class Hall:
 
     def _resumed(self, store: Store, row: TableRow) -> LiveTable:
         people = [Person(key=key, name=name) for _, key, name in store.seats(row.table)]
-        hands = store.hands(row.table)
-        dealer = None
+        kept, hands, dealer = read_kept(row.setup), store.hands(row.table), None
+        key = self.keys.get(kept.server_key)
+        if key is None:
+            raise StoreError(f"table {row.table} was opened under the key {kept.server_key}, "
+                             "which this server does not have")  # fmt: skip
         if hands:
             last = hands[-1].name
             secret = store.secret(last)
             if secret is None:
                 raise StoreError(f"the secret of the last hand of table {row.table} is not there")
-            dealer = Dealer.resume(store.log(last) or b"", secret, self.key, policies=self.policies)
-        return LiveTable(self, row.table, read_setup(row.setup), people, dealer)
+            dealer = Dealer.resume(store.log(last) or b"", secret, key, policies=self.policies)
+        return LiveTable(self, row.table, kept, people, dealer)
 
     # -- what anybody may read --
 
     async def described(self, name: str) -> dict[str, Any]:
         """TABLE of a table, whoever has it. Raises RefusedError."""
-        task = self._tables.get(name)
-        if task is not None and task.done() and not task.cancelled() and not task.exception():
-            return task.result().description()
+        if table := self._here(name):
+            return table.description()
         return await self.stored(lambda store: self._described(store, name))
 
     def _described(self, store: Store, name: str) -> dict[str, Any]:
         row = store.table(name)
         if row is None:
             raise RefusedError("no-table", "there is no such table")
-        setup: Setup = read_setup(row.setup)
         people = [Person(key=key, name=one) for _, key, one in store.seats(name)]
         hands = store.hands(name)
         log = store.log(hands[-1].name) if hands else None
         course = _course(row.state, log) if log else Course(row.state)
-        return described(name, setup, people, course)
+        return described(name, read_kept(row.setup), people, course)
 
     async def listed(self, after: str | None) -> list[dict[str, Any]]:
         """TABLE of at most a page of tables."""
@@ -179,14 +189,23 @@ class Hall:
                 mine = await self.stored(lambda s: s.renew(self._owner, now_ms(), self._lease_ms))
                 free = await self.stored(lambda s: s.orphans(now_ms()))
                 for name in [*mine, *(row.table for row in free)]:
-                    if len(self._tables) < self.options.max_tables:
-                        with contextlib.suppress(RefusedError, ElsewhereError):
-                            await self.find(name)
+                    await self._take(name)
             except StoreError as error:
                 _log.warning("the store does not answer", extra={"reason": str(error)})
-            except Exception:  # noqa: BLE001 - this must go on as long as the process
-                _log.exception("a table could not be taken over")
             await asyncio.sleep(self.options.lease / 3)
+
+    async def _take(self, name: str) -> None:
+        """Hold a table, if that can be; one that cannot be resumed hides no other."""
+        if name in self._tables or len(self._tables) >= self.options.max_tables:
+            return
+        try:
+            await self.find(name)
+        except (RefusedError, ElsewhereError):
+            pass
+        except FairdealError as error:
+            _log.error("a table cannot be resumed", extra={"table": name, "reason": str(error)})
+        except Exception:  # noqa: BLE001 - a fault of ours at one table ends no other
+            _log.exception("a table cannot be resumed", extra={"table": name})
 
 
 def _course(state: str, data: bytes) -> Course:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 Send = Callable[[str], Awaitable[None]]
 Close = Callable[[int, str], Awaitable[None]]
 
+OVER = 1000
 TOO_SLOW = 1008
 GOING_AWAY = 1012
 

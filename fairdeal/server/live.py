@@ -22,15 +22,14 @@ from fairdeal.dealer import Dealer, Terms
 from fairdeal.errors import FairdealError, LocalProtocolError
 from fairdeal.messages import Close, Entry, Person, ReplaceReason
 from fairdeal.parties import SEATS
-from fairdeal.server.lines import GOING_AWAY, Line
-from fairdeal.server.setup import GAME, Course, Setup, described, first_terms, person
+from fairdeal.server.lines import GOING_AWAY, OVER, Line
+from fairdeal.server.setup import GAME, Course, Kept, described, first_terms, person
 from fairdeal.server.store import Append, Begin, HandName, StoreConflict, StoreError
 
 if TYPE_CHECKING:
     from fairdeal.server.hall import Hall
 
 _log = logging.getLogger("fairdeal.server")
-_OVER: Final = 1000
 #: seconds until what could not be done is tried again
 _RETRY: Final = 1.0
 
@@ -71,17 +70,21 @@ class LiveTable:
     """A table that this process holds."""
 
     def __init__(
-        self, hall: Hall, name: str, setup: Setup, people: Sequence[Person], dealer: Dealer | None
+        self, hall: Hall, name: str, kept: Kept, people: Sequence[Person], dealer: Dealer | None
     ) -> None:
-        self.name, self.setup, self.people, self.dealer = name, setup, list(people), dealer
+        self.name, self.kept, self.people, self.dealer = name, kept, list(people), dealer
+        self.setup, self.key = kept.setup, hall.keys[kept.server_key]
         self.state = "playing" if dealer else "waiting"
         self._hall, self._options = hall, hall.options
         self._lock = asyncio.Lock()
         self._lines: set[Line] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._ticking: asyncio.Task[None] | None = None
-        #: nobody loses time that this server was away
+        #: why this process does not have it any more: `over`, or `moved`
+        self._gone = ""
         self._since = now_ms()
+        #: until then nobody loses a seat because this server was away
+        self._back = self._since + self._ms(self._options.patience) if dealer else 0
 
     # -- from outside --
 
@@ -89,6 +92,8 @@ class LiveTable:
     async def _held(self) -> AsyncIterator[None]:
         """The table for us alone; afterwards somebody waits for what comes next."""
         async with self._lock:
+            if self._gone:
+                raise RefusedError(self._gone, "this table is not here any more")
             try:
                 yield
             except StoreConflict as error:
@@ -116,7 +121,7 @@ class LiveTable:
                     return seat
             if self.state != "waiting":
                 raise RefusedError("begun", "the game has begun without you")
-            new = person(key, name, self._hall.key.public)
+            new = person(key, name, self.key.public)
             seat = len(self.people)
             await self._hall.stored(lambda store: store.sit(self.name, seat, key, name, now_ms()))
             self.people.append(new)
@@ -132,8 +137,6 @@ class LiveTable:
             line.greet([self._welcome(line), *map(_frame, entries)])
             self._lines.add(line)
             line.send(self._clock())
-            if self.state == "over":
-                self._dismiss(line)
 
     def detach(self, line: Line) -> None:
         """A connection has gone; its seat stays."""
@@ -150,14 +153,12 @@ class LiveTable:
 
     def drop(self, reason: str, code: int = GOING_AWAY) -> None:
         """Let go of the table; everything is stored."""
-        if self._timer:
-            self._timer.cancel()
-        if self._ticking and self._ticking is not asyncio.current_task():
-            self._ticking.cancel()
+        self._gone = "moved"
+        self._disarm()
         for line in self._lines:
             line.end(code, reason)
         self._lines.clear()
-        self._hall.forget(self.name)
+        self._hall.forget(self)
 
     def description(self) -> dict[str, Any]:
         """TABLE of spec/live.md."""
@@ -166,7 +167,7 @@ class LiveTable:
             hand = self.dealer.hand
             replaced = [SEATS.index(by) for by in hand.replaced]
             course = Course(self.state, hand.terms, self._closed(), replaced)
-        return described(self.name, self.setup, self.people, course)
+        return described(self.name, self.kept, self.people, course)
 
     # -- what happens --
 
@@ -206,9 +207,7 @@ class LiveTable:
 
     async def _open(self, terms: Terms) -> None:
         """Begin a hand: its secret and its first entries are stored together."""
-        self.dealer = dealer = Dealer(
-            terms, self._hall.key, at=now_ms(), policies=self._hall.policies
-        )
+        self.dealer = dealer = Dealer(terms, self.key, at=now_ms(), policies=self._hall.policies)
         self.state = "playing"
         first = dealer.log.entries
         await self._hall.writer.write(
@@ -250,15 +249,12 @@ class LiveTable:
         self._hall.metrics.games.inc()
 
     def _retire(self) -> None:
-        self.state = "over"
-        for line in list(self._lines):
-            self._dismiss(line)
+        self.state = self._gone = "over"
+        for line in self._lines:
+            line.send(_json(over=self.description()))
+            line.end(OVER, "the game is over")
         self._lines.clear()
-        self._hall.forget(self.name)
-
-    def _dismiss(self, line: Line) -> None:
-        line.send(_json(over=self.description()))
-        line.end(_OVER, "the game is over")
+        self._hall.forget(self)
 
     # -- time --
 
@@ -284,7 +280,7 @@ class LiveTable:
 
     def _patient(self, at: int) -> int:
         """Whoever was away because we were gets a while to come back."""
-        return max(at, self._since + self._ms(self._options.patience))
+        return max(at, self._back)
 
     def _over_at(self, seat: int) -> int | None:
         """When a seat may be expelled, or None if no decision within a time is awaited of it."""
@@ -298,15 +294,16 @@ class LiveTable:
 
     def _arm(self, at_least: float = 0.001) -> None:
         """Wake up at the next deadline, but not before so many seconds."""
+        self._disarm()
+        if not self._gone:
+            first = min(one.at for one in self._deadlines())
+            delay = max(at_least, (first - now_ms()) / 1000)
+            self._timer = asyncio.get_running_loop().call_later(delay, self._wake)
+
+    def _disarm(self) -> None:
         if self._timer:
             self._timer.cancel()
             self._timer = None
-        if self.state == "over":
-            return
-        first = min((one.at for one in self._deadlines()), default=None)
-        if first is not None:
-            delay = max(at_least, (first - now_ms()) / 1000)
-            self._timer = asyncio.get_running_loop().call_later(delay, self._wake)
 
     def _wake(self) -> None:
         self._ticking = asyncio.create_task(self._tick())
@@ -315,12 +312,11 @@ class LiveTable:
         try:
             async with self._held():
                 due = [one for one in self._deadlines() if one.at <= now_ms()]
-                if due and self.state != "over":
+                if due:
                     await self._act(due[0])
         except RefusedError as error:
             _log.warning("a table waits", extra={"table": self.name, "reason": str(error)})
-            if error.code != "moved":
-                self._arm(at_least=_RETRY)
+            self._arm(at_least=_RETRY)
 
     async def _act(self, deadline: Deadline) -> None:
         if deadline.seat is not None:

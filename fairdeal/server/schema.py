@@ -3,7 +3,7 @@
 The tables below are what queries name. What makes them stands in `MIGRATIONS`, in plain SQL that
 is never changed once released: version n of the schema is what the first n steps leave, and a
 later version is one more function. The database itself keeps a log's rules: entries and hands are
-only ever appended, an entry only right after the one before it, and none after a hand's last.
+only ever appended, an entry only right after the one before it.
 
 Not here: how a database is reached and its transactions (`database`).
 """
@@ -15,7 +15,6 @@ from typing import Final
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     Column,
     Connection,
     Integer,
@@ -69,13 +68,12 @@ hand: Final = Table(
     Column("hand", Integer),
     Column("attempt", Integer),
 )
-#: the logs; `last` marks the entry that ended a hand
+#: the logs
 entry: Final = Table(
     "fairdeal_entry",
     _all,
     Column("hand_id", Integer),
     Column("seq", Integer),
-    Column("last", Boolean),
     Column("data", LargeBinary),
 )
 secret: Final = Table(
@@ -130,7 +128,6 @@ CREATE TABLE fairdeal_hand (
 CREATE TABLE fairdeal_entry (
     hand_id bigint NOT NULL REFERENCES fairdeal_hand (id),
     seq integer NOT NULL,
-    last boolean NOT NULL,
     data {blob} NOT NULL,
     PRIMARY KEY (hand_id, seq)
 ) {clustered};
@@ -146,7 +143,6 @@ _SQLITE_1: Final = (
     CREATE TRIGGER fairdeal_entry_next BEFORE INSERT ON fairdeal_entry
     WHEN NEW.seq IS NOT
         coalesce((SELECT max(seq) + 1 FROM fairdeal_entry WHERE hand_id = NEW.hand_id), 0)
-        OR (SELECT last FROM fairdeal_entry WHERE hand_id = NEW.hand_id AND seq = NEW.seq - 1)
     BEGIN SELECT RAISE(ABORT, 'an entry comes right after the one before it'); END
     """,
     """
@@ -167,13 +163,10 @@ _SQLITE_1: Final = (
 _POSTGRESQL_1: Final = (
     """
     CREATE FUNCTION fairdeal_next() RETURNS trigger LANGUAGE plpgsql AS $$
-    DECLARE
-        before integer;
-        ended boolean;
     BEGIN
-        SELECT seq, last INTO before, ended FROM fairdeal_entry
-            WHERE hand_id = NEW.hand_id ORDER BY seq DESC LIMIT 1;
-        IF NEW.seq <> coalesce(before + 1, 0) OR coalesce(ended, false) THEN
+        IF NEW.seq <> coalesce(
+            (SELECT max(seq) + 1 FROM fairdeal_entry WHERE hand_id = NEW.hand_id), 0
+        ) THEN
             RAISE EXCEPTION 'an entry comes right after the one before it'
                 USING ERRCODE = 'integrity_constraint_violation';
         END IF;

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
-from collections.abc import Callable
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from socket import socket
 from typing import NamedTuple
 
 import uvicorn
 
-from fairdeal import files
+from fairdeal import encoding, files
 from fairdeal.errors import FairdealError
 from fairdeal.server.app import application
 from fairdeal.server.hall import Hall
@@ -30,51 +33,76 @@ class Settings(NamedTuple):
     store: str | None = None
     #: how others reach this process, for redirects between processes of one store
     url: str | None = None
-    #: files with 64 hexadecimal digits; by default in the data folder, made if missing
-    key: str | None = None
-    #: the first encrypts, all decrypt
+    #: files with 64 hexadecimal digits; by default one in the data folder, made if missing.
+    #: The first opens new tables, each plays on those that it opened
+    keys: tuple[str, ...] = ()
+    #: files alike; the first encrypts, all decrypt
     secret_keys: tuple[str, ...] = ()
 
 
 class _Server(uvicorn.Server):
     """Says where it listens once it does."""
 
-    started_at: Callable[[str], None]
+    listening: Callable[[], None]
 
-    async def startup(self, sockets: list[socket] | None = None) -> None:
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then tell."""
         await super().startup(sockets)
-        for server in self.servers:
-            for one in server.sockets:
-                host, port = one.getsockname()[:2]
-                self.started_at(f"http://{f'[{host}]' if ':' in host else host}:{port}")
-                return
+        self.listening()
 
 
-def serve(settings: Settings, options: Options, started: Callable[[str, str], None]) -> bool:
-    """Serve until a signal says stop; False if it could not start.
+def serve(settings: Settings, options: Options, started: Callable[[str, str], None]) -> None:
+    """Serve until SIGTERM or SIGINT; then every hand can be resumed.
 
-    `started` gets the address and the server's public key. Raises FairdealError for keys and stores
-    that cannot be used.
+    `started` gets the address and the server's public key. Raises FairdealError for an address,
+    keys and stores that cannot be used.
     """
-    if not (settings.store and settings.key and settings.secret_keys):
+    if not (settings.store and settings.keys and settings.secret_keys):
         files.make_folder(settings.data)
-    key = SigningKey(read_key(settings.key or files.inside(settings.data, "server.key"), make=True))
-    default = (files.inside(settings.data, "secrets.key"),)
-    vault = Vault([read_key(path, make=True) for path in settings.secret_keys or default])
+    keys = [SigningKey(one) for one in _read_keys(settings, settings.keys, "server.key")]
+    vault = Vault(_read_keys(settings, settings.secret_keys, "secrets.key"))
     url = settings.store or f"sqlite:///{files.inside(settings.data, 'fairdeal.sqlite')}"
-    hall = Hall(Store.open(url, vault), key, options, url=settings.url)
-    server = _Server(_config(hall, settings, options))
-    server.started_at = lambda address: started(address, key.public.hex())
-    server.run()
-    return server.started
+    with _listening(settings.host, settings.port) as door:
+        hall = Hall(Store.open(url, vault), keys, options, url=settings.url)
+        server = _Server(_config(hall, options))
+        server.listening = lambda: started(_address(door), keys[0].public.hex())
+        with _signals_end_here():
+            _run(server, door)
 
 
-def _config(hall: Hall, settings: Settings, options: Options) -> uvicorn.Config:
+def _run(server: uvicorn.Server, door: socket.socket) -> None:
+    try:
+        server.run(sockets=[door])
+    except SystemExit:
+        raise FairdealError("the server did not start: its log says why") from None
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=2048)
+    except OSError as error:
+        why = (error.strerror or "no such address").lower()
+        raise FairdealError(f"cannot listen at {host}, port {port}: {why}") from None
+
+
+def _address(door: socket.socket) -> str:
+    host, port = door.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+@contextlib.contextmanager
+def _signals_end_here() -> Iterator[None]:
+    """Uvicorn raises the signal that stopped it again, for whoever was before it: for nobody."""
+    if threading.current_thread() is threading.main_thread():
+        for one in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(one, lambda *_: None)
+    yield
+
+
+def _config(hall: Hall, options: Options) -> uvicorn.Config:
     return uvicorn.Config(
         application(hall),
-        host=settings.host,
-        port=settings.port,
         log_config=None,
         access_log=False,
         ws_max_size=options.max_frame,
@@ -84,11 +112,17 @@ def _config(hall: Hall, settings: Settings, options: Options) -> uvicorn.Config:
     )
 
 
-def read_key(path: str, *, make: bool = False) -> bytes:
-    """The 32 bytes of a key's file, which is made with `make` if it is not there."""
-    if make and not Path(path).exists():
-        files.create_secret(path, f"{secrets.token_hex(32)}\n".encode())
+def _read_keys(settings: Settings, given: tuple[str, ...], name: str) -> list[bytes]:
+    """The keys of the given files, or of the one in the data folder, which is made if missing."""
+    default = files.inside(settings.data, name)
+    if not given and not Path(default).exists():
+        files.create_secret(default, f"{secrets.token_hex(32)}\n".encode())
+    return [read_key(path) for path in given or (default,)]
+
+
+def read_key(path: str) -> bytes:
+    """The 32 bytes of a key's file. Raises FairdealError."""
     try:
-        return bytes.fromhex(files.read(path, limit=128).decode("ascii").strip())
+        return encoding.unhex(files.read(path, limit=128).decode("ascii").strip(), 32)
     except ValueError:
         raise FairdealError(f"{path}: expected a key of 64 hexadecimal digits") from None

@@ -45,12 +45,20 @@ class Setup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         """How many seats are for people."""
         return self.seats - self.bots
 
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """What the store keeps of a table: its setup, and the key that opens its hands."""
+
+    setup: Setup
+    server_key: str
+
     def encoded(self) -> bytes:
-        """As `read_setup` reads it."""
+        """As `read_kept` reads it."""
         return msgspec.json.encode(self)
 
 
 _setups: Final = msgspec.json.Decoder(Setup)
+_kept: Final = msgspec.json.Decoder(Kept)
 
 
 def read_setup(data: bytes) -> Setup:
@@ -68,6 +76,14 @@ def read_setup(data: bytes) -> Setup:
         raise MalformedError("no policy of that name is installed here", "$.policy")
     clock = DEFAULT_CLOCK if setup.clock is UNSET else setup.clock
     return msgspec.structs.replace(setup, seats=seats, clock=clock)
+
+
+def read_kept(data: bytes) -> Kept:
+    """What this program stored itself; a preset that is gone since raises MalformedError."""
+    kept = encoding.shape(data, _kept)
+    if kept.setup.rules not in PRESETS:
+        raise MalformedError(f"this version has no table {kept.setup.rules!a}", "$.setup.rules")
+    return kept
 
 
 def _listed(numbers: Sequence[int]) -> str:
@@ -109,13 +125,15 @@ class Course(NamedTuple):
     replaced: Collection[int] = ()
 
 
-def described(table: str, setup: Setup, people: Sequence[Person], course: Course) -> dict[str, Any]:
+def described(table: str, kept: Kept, people: Sequence[Person], course: Course) -> dict[str, Any]:
     """TABLE of spec/live.md."""
+    setup = kept.setup
     opened, close = course.opened, course.close
     scores = close.scores if close else opened.scores if opened else ()
     return {
         "table": table,
         "state": course.state,
+        "server_key": kept.server_key,
         "rules": setup.rules,
         "seats": _seats(setup, people, course),
         "hand": opened.hand if opened else 0,

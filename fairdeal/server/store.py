@@ -3,8 +3,9 @@
 What `write` has returned for survives a crash of the program, the machine, or the database. An
 entry that is stored is never changed; a second, different one in its place is a `StoreConflict`,
 and one that is there byte for byte is a success: a write whose answer was lost is simply repeated.
-A hand's secret lies sealed under the vault's first key, apart, and goes with the entry that ends
-the hand. Of several processes at one PostgreSQL, one has a table at a time (`claim`).
+A hand's secret lies sealed under the vault's first key, apart, and goes when the next hand begins
+or the game is over: until then its last acks may come. Of several processes at one PostgreSQL, one
+has a table at a time (`claim`).
 
 One thread writes; any may read. Not here: what an entry means, who may sit where, and the time,
 which is the caller's (milliseconds since the Unix epoch).
@@ -68,24 +69,24 @@ class HandName(NamedTuple):
 
 
 class Begin(NamedTuple):
-    """A hand with its first entries and its secret; `over`: the last of them ends it already."""
+    """A hand with its first entries and its secret. With it the secrets of the table's hands before
+    go, and the table is one that plays.
+    """
 
     name: HandName
     secret: bytes
     entries: Sequence[bytes]
-    over: bool = False
 
     def __repr__(self) -> str:
-        return f"Begin({self.name}, {len(self.entries)} entries, over={self.over})"
+        return f"Begin({self.name}, {len(self.entries)} entries)"
 
 
 class Append(NamedTuple):
-    """A hand's next entries from `first` on; `over`: the last of them ends it."""
+    """A hand's next entries from `first` on."""
 
     name: HandName
     first: int
     entries: Sequence[bytes]
-    over: bool = False
 
 
 Write: TypeAlias = Begin | Append
@@ -112,10 +113,9 @@ class Sitting(NamedTuple):
 
 
 class HandRow(NamedTuple):
-    """A hand, whether it has ended, and how many entries it has."""
+    """A hand, and how many entries it has."""
 
     name: HandName
-    ended: bool
     entries: int
 
 
@@ -174,7 +174,7 @@ class Store:
             return self._settle(writes, sealed)
 
     def _seal(self, write: Write) -> Box | None:
-        if isinstance(write, Append) or write.over:
+        if isinstance(write, Append):
             return None
         return self._vault.seal(write.secret, _about(write.name))
 
@@ -202,15 +202,15 @@ class Store:
                 return StoreConflict(f"there is no table {write.name.table}")
             _insert(connection, [write], [sealed])
             return None
-        first, marked = _marked(write)
-        there = _from(connection, hand_id, first, len(marked))
-        if there != marked[: len(there)] or not self._same_secret(connection, hand_id, write):
+        first, entries = _first(write), list(write.entries)
+        there = _from(connection, hand_id, first, len(entries))
+        if there != entries[: len(there)] or not self._same_secret(connection, hand_id, write):
             return StoreConflict(f"{write.name} has another entry there")
-        if len(there) == len(marked):
+        if len(there) == len(entries):
             return None
-        if not _goes_on(connection, hand_id, first + len(there)):
+        if not _from(connection, hand_id, first + len(there) - 1, 1):
             return StoreConflict(f"{write.name} has no place for entry {first + len(there)}")
-        rest = Append(write.name, first + len(there), write.entries[len(there) :], write.over)
+        rest = Append(write.name, first + len(there), entries[len(there) :])
         _insert(connection, [rest], [None])
         return None
 
@@ -235,11 +235,6 @@ class Store:
             if there is None or (there.setup, there.made_at) != (setup, at):
                 raise StoreConflict(f"there is another table {table_id}") from None
 
-    def set_state(self, table_id: str, state: State) -> None:
-        """Say how far a table is."""
-        with self._database.writing() as connection:
-            connection.execute(update(table).where(_is(table_id)).values(state=state))
-
     def finish(self, table_id: str) -> None:
         """The table's game is over: no secret of its hands is kept, nobody has it."""
         ours = select(hand.c.id).where(hand.c.table_id == table_id)
@@ -248,13 +243,16 @@ class Store:
             connection.execute(update(table).where(_is(table_id)).values(state="over", **_FREE))
 
     def sit(self, table_id: str, number: int, key: str, name: str, at: int) -> None:
-        """Give a person a seat. Raises StoreConflict if the seat, or the person, has another."""
+        """Give a person a seat; who sits there already keeps it, and the name they had.
+
+        Raises StoreConflict if the seat is another's, or the person sits elsewhere at the table.
+        """
         row = {"table_id": table_id, "seat": number, "key": key, "name": name, "at": at}
         try:
             with self._database.writing() as connection:
                 connection.execute(insert(seat).values(row))
         except StoreConflict:
-            if Sitting(number, key, name) not in self.seats(table_id):
+            if (number, key) not in [(one.seat, one.key) for one in self.seats(table_id)]:
                 raise StoreConflict(f"seat {number} at {table_id} is taken") from None
 
     def seats(self, table_id: str) -> list[Sitting]:
@@ -277,10 +275,6 @@ class Store:
         if after is not None:
             query = query.where(table.c.n > select(table.c.n).where(_is(after)).scalar_subquery())
         return self._tables(query)
-
-    def open_tables(self) -> list[TableRow]:
-        """All tables that are not over."""
-        return self._tables(_ROWS.where(_OPEN))
 
     def orphans(self, now: int) -> list[TableRow]:
         """The tables not over that nobody has: to be claimed, and their hands resumed."""
@@ -322,10 +316,11 @@ class Store:
 
     def hands(self, table_id: str) -> list[HandRow]:
         """A table's hands, voided attempts too, in the order in which they began."""
-        query = select(*_NAME, entry.c.last, entry.c.seq + 1).join_from(hand, entry, _LAST_ENTRY)
+        query = select(*_NAME, func.count()).join_from(hand, entry, hand.c.id == entry.c.hand_id)
+        query = query.group_by(hand.c.id, *_NAME)
         with self._database.reading() as connection:
             rows = connection.execute(query.where(hand.c.table_id == table_id).order_by(hand.c.id))
-            return [HandRow(HandName(*row[:4]), *row[4:]) for row in rows]
+            return [HandRow(HandName(*row[:4]), row[4]) for row in rows]
 
     def entries(self, name: HandName) -> list[bytes]:
         """A hand's entries, byte for byte; none if there is no such hand."""
@@ -403,11 +398,6 @@ _ROWS: Final = select(
 ).order_by(table.c.n)
 _OPEN: Final = table.c.state != "over"
 _FREE: Final = {"owner": None, "owner_url": None, "lease_until": 0}
-_other: Final = entry.alias()
-_LAST_ENTRY: Final = (hand.c.id == entry.c.hand_id) & (
-    entry.c.seq
-    == select(func.max(_other.c.seq)).where(_other.c.hand_id == hand.c.id).scalar_subquery()
-)
 _PARAMETERS: Final[tuple[BindParameter[Any], ...]] = tuple(
     bindparam(f"of_{column}") for column in HandName._fields
 )
@@ -421,7 +411,7 @@ _NEW_SECRETS: Final = insert(secret).values(
     hand_id=_HAND_ID, key_id=bindparam("key_id"), sealed=bindparam("sealed")
 )
 _NEW_ENTRIES: Final = insert(entry).values(
-    hand_id=_HAND_ID, seq=bindparam("seq"), last=bindparam("last"), data=bindparam("data")
+    hand_id=_HAND_ID, seq=bindparam("seq"), data=bindparam("data")
 )
 _FORMER_SECRETS: Final = delete(secret).where(
     secret.c.hand_id.in_(select(hand.c.id).where(hand.c.table_id == bindparam("of_table")))
@@ -429,7 +419,6 @@ _FORMER_SECRETS: Final = delete(secret).where(
 _PLAYING: Final = (
     update(table).where(table.c.table_id == bindparam("of_table")).values(state="playing")
 )
-_OLD_SECRETS: Final = delete(secret).where(secret.c.hand_id == _HAND_ID)
 
 
 def _is(table_id: str) -> Any:
@@ -466,24 +455,15 @@ def _of(name: HandName) -> dict[str, Any]:
     return {f"of_{column}": value for column, value in zip(HandName._fields, name)}
 
 
-def _marked(write: Write) -> tuple[int, list[tuple[bytes, bool]]]:
-    """Where a write begins, and its entries with whether each is the hand's last."""
-    first = write.first if isinstance(write, Append) else 0
-    end = len(write.entries) - 1
-    return first, [(data, write.over and n == end) for n, data in enumerate(write.entries)]
+def _first(write: Write) -> int:
+    return write.first if isinstance(write, Append) else 0
 
 
-def _from(connection: Connection, hand_id: int, first: int, count: int) -> list[tuple[bytes, bool]]:
-    """At most `count` entries from `first` on, with whether each is the hand's last."""
-    query = select(entry.c.data, entry.c.last).where(entry.c.hand_id == hand_id)
+def _from(connection: Connection, hand_id: int, first: int, count: int) -> list[bytes]:
+    """At most `count` entries from `first` on."""
+    query = select(entry.c.data).where(entry.c.hand_id == hand_id)
     query = query.where(entry.c.seq >= first, entry.c.seq < first + count).order_by(entry.c.seq)
-    return [(row.data, row.last) for row in connection.execute(query)]
-
-
-def _goes_on(connection: Connection, hand_id: int, seq: int) -> bool:
-    """Whether entry `seq` may come next: the one before it is there and not the hand's last."""
-    before = _from(connection, hand_id, seq - 1, 1)
-    return len(before) == 1 and not before[0][1]
+    return list(connection.execute(query).scalars())
 
 
 def _insert(connection: Connection, writes: Sequence[Write], sealed: Sequence[Box | None]) -> None:
@@ -492,13 +472,11 @@ def _insert(connection: Connection, writes: Sequence[Write], sealed: Sequence[Bo
     boxes = [
         {**_of(one.name), **box._asdict()} for one, box in zip(writes, sealed) if box is not None
     ]
-    rows = []
-    for one in writes:
-        first, marked = _marked(one)
-        name = _of(one.name)
-        for seq, (data, last) in enumerate(marked, first):
-            rows.append({**name, "seq": seq, "last": last, "data": data})
-    over = [_of(one.name) for one in writes if one.over]
+    rows = [
+        {**_of(one.name), "seq": seq, "data": data}
+        for one in writes
+        for seq, data in enumerate(one.entries, _first(one))
+    ]
     named = [dict(zip((column.name for column in _NAME), name)) for name in begun]
     tables = [{"of_table": one.table} for one in begun]
     for statement, parameters in (
@@ -507,7 +485,6 @@ def _insert(connection: Connection, writes: Sequence[Write], sealed: Sequence[Bo
         (_NEW_HANDS, named),
         (_NEW_SECRETS, boxes),
         (_NEW_ENTRIES, rows),
-        (_OLD_SECRETS, over),
     ):
         if parameters:
             connection.execute(statement, parameters)

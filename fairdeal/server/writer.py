@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from fairdeal.server.metrics import Metrics
-from fairdeal.server.store import Store, StoreError, StoreUnavailable, Write
+from fairdeal.server.store import Store, StoreUnavailable, Write
 
 _log = logging.getLogger("fairdeal.server")
 _FIRST_WAIT: Final = 0.05
@@ -32,13 +32,8 @@ class Writer:
         self._waiting: list[_Waiting] = []
         self._work = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, "fairdeal-writer")
-        self._task: asyncio.Task[None] | None = None
         #: why the last attempt failed, or nothing
         self.trouble = ""
-
-    def start(self) -> None:
-        """Begin to write, in the running loop."""
-        self._task = asyncio.create_task(self._run())
 
     async def write(self, write: Write) -> None:
         """Return once it is durable. Raises StoreConflict if another process wrote there."""
@@ -47,19 +42,19 @@ class Writer:
         self._work.set()
         await done
 
-    async def stop(self, seconds: float = 5.0) -> None:
-        """Write what waits, for so long at most, and stop."""
-        if self._task is not None:
-            try:
-                async with asyncio.timeout(seconds):
-                    await asyncio.gather(*(done for _, done in self._waiting))
-            except (TimeoutError, StoreError):
-                _log.warning("writes are given up", extra={"writes": len(self._waiting)})
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+    async def flush(self, seconds: float = 5.0) -> None:
+        """Wait for what waits, for so long at most."""
+        waiting = [done for _, done in self._waiting]
+        late = (await asyncio.wait(waiting, timeout=seconds))[1] if waiting else ()
+        if late:
+            _log.warning("writes are given up", extra={"writes": len(late)})
+
+    def close(self) -> None:
+        """End the thread, once `run` has ended."""
         self._thread.shutdown()
 
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """Write what comes, until this is cancelled."""
         loop, wait = asyncio.get_running_loop(), _FIRST_WAIT
         while True:
             if not self._waiting:
