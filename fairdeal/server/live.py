@@ -22,7 +22,7 @@ from fairdeal.dealer import Dealer, Terms
 from fairdeal.errors import FairdealError, LocalProtocolError
 from fairdeal.messages import Close, Entry, Person, ReplaceReason
 from fairdeal.parties import SEATS
-from fairdeal.server.lines import GOING_AWAY, OVER, Line
+from fairdeal.server.lines import GOING_AWAY, OVER, Frames, Line
 from fairdeal.server.setup import GAME, Course, Kept, described, first_terms, person
 from fairdeal.server.store import Append, Begin, HandName, StoreConflict, StoreError
 
@@ -224,11 +224,9 @@ class LiveTable:
             self._broadcast(entries, at)
 
     def _broadcast(self, entries: Sequence[Entry], at: int | None) -> None:
-        frames = [_frame(one) for one in entries]
-        frames.append(self._clock())
+        frames = Frames([*map(_frame, entries), self._clock()])
         for line in self._lines:
-            for frame in frames:
-                line.send(frame)
+            line.share(frames)
         metrics = self._hall.metrics
         metrics.entries.inc(len(entries))
         if at is not None:
