@@ -92,7 +92,9 @@ class Seats:
         for n in range(processes):
             ours, theirs = spawn.Pipe()
             tables = plan.tables * (n + 1) // processes - plan.tables * n // processes
-            one = spawn.Process(target=seats, args=(plan._replace(tables=tables), theirs), daemon=True)
+            one = spawn.Process(
+                target=seats, args=(plan._replace(tables=tables), theirs), daemon=True
+            )
             one.start()
             self.pipes.append(ours)
             self.processes.append(one)
@@ -119,7 +121,9 @@ class Seats:
 def verified(server: Server, ended: list[tuple[str, int, int]], most: int) -> Counter[str]:
     """How often which status, of at most so many hands, from all over the measured time."""
     chosen = ended if len(ended) <= most else [ended[n * len(ended) // most] for n in range(most)]
-    files = (server.get(f"/v1/tables/{table}/hands/{hand}-{attempt}") for table, hand, attempt in chosen)
+    files = (
+        server.get(f"/v1/tables/{table}/hands/{hand}-{attempt}") for table, hand, attempt in chosen
+    )
     return Counter(fairdeal.verify(fairdeal.read_log(data)).status for data in files)
 
 
@@ -168,16 +172,28 @@ def one(tables: int, given: argparse.Namespace) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--tables", type=int, nargs="+", default=[50, 200, 1000])
-    parser.add_argument("--seconds", type=float, default=20.0, help="measured time of each number of tables")
-    parser.add_argument("--rate", type=float, default=1.0, help="plays a second at a table; 0: as fast as it goes")
-    parser.add_argument("--bots", type=int, default=0, choices=range(4), help="seats that the server's bots play")
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="measured time of each number of tables"
+    )
+    parser.add_argument(
+        "--rate", type=float, default=1.0, help="plays a second at a table; 0: as fast as it goes"
+    )
+    parser.add_argument(
+        "--bots", type=int, default=0, choices=range(4), help="seats that the server's bots play"
+    )
     parser.add_argument("--processes", type=int, default=1, help="processes of seats")
     parser.add_argument("--store", default="", help="URL of an empty PostgreSQL; by default SQLite")
     parser.add_argument("--verify", type=int, default=500, help="verify at most so many hands")
-    parser.add_argument("--short", action="store_true", help="a few tables for a few seconds, to see that it works")
-    parser.add_argument("--pid", action="store_true", help="tell the server's process, to look into it")
+    parser.add_argument(
+        "--short", action="store_true", help="a few tables for a few seconds, to see that it works"
+    )
+    parser.add_argument(
+        "--pid", action="store_true", help="tell the server's process, to look into it"
+    )
     parser.add_argument("--errors", action="store_true", help="show the end of the server's log")
     given = parser.parse_args()
     if given.short:

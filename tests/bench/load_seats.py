@@ -112,7 +112,11 @@ class Socket(asyncio.Protocol):
         if self._transport.is_closing():
             return
         size = len(payload)
-        head = bytes((first, 0x80 | size)) if size < 126 else bytes((first, 0xFE)) + size.to_bytes(2, "big")
+        head = (
+            bytes((first, 0x80 | size))
+            if size < 126
+            else bytes((first, 0xFE)) + size.to_bytes(2, "big")
+        )
         self._transport.write(b"%b\0\0\0\0%b" % (head, payload))
 
     def close(self) -> None:
@@ -170,7 +174,9 @@ class LightTable:
             await loop.create_connection(lambda socket=socket: socket, url.hostname, url.port)
             said = json.loads(await hello)
             welcome = loop.create_future()
-            socket._got = lambda frame, welcome=welcome, seat=seat: self.greeted(seat, frame, welcome)
+            socket._got = lambda frame, welcome=welcome, seat=seat: self.greeted(
+                seat, frame, welcome
+            )
             server, name = bytes.fromhex(said["server_key"]), f"P{seat.place}"
             challenge = bytes.fromhex(said["challenge"])
             digest = encoding.tagged_hash(
@@ -191,7 +197,11 @@ class LightTable:
     def got(self, seat: LightSeat, frame: bytes) -> None:
         """A frame at a seat. The log is followed at the first seat's socket."""
         if frame.startswith(b'{"entry"'):
-            if seat.sent_at is not None and frame.endswith(b'"type":"play"}}') and seat.own_play in frame:
+            if (
+                seat.sent_at is not None
+                and frame.endswith(b'"type":"play"}}')
+                and seat.own_play in frame
+            ):
                 self.bench.waited(time.perf_counter() - seat.sent_at)
                 seat.sent_at = None
             if seat.place == 0:
@@ -240,7 +250,9 @@ class LightTable:
             passed = [card for card in hand.game.deck if card in seat.cards][:count]
             seat.cards = [card for card in seat.cards if card not in passed]
             opening = Cards(cards=tuple(passed), salt=seat.salt)
-            digest = cards_commitment("pass", hand.hand_id, seat.name, passed, bytes.fromhex(seat.salt))
+            digest = cards_commitment(
+                "pass", hand.hand_id, seat.name, passed, bytes.fromhex(seat.salt)
+            )
             box = seat.sealed(hand, "pass", encoding.encode(opening))
             self.say(seat, Pass(commitment=digest.hex(), sealed=box))
         elif kind == "play":
