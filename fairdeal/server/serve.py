@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import secrets
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import uvicorn
 
@@ -22,6 +24,10 @@ from fairdeal.server.store import Store
 from fairdeal.server.vault import Vault
 from fairdeal.server.wire import Wire
 from fairdeal.signing import SigningKey
+
+
+#: seconds after which the thread that writes may have the interpreter from the one that plays
+_SWITCH: Final = 0.001
 
 
 class Settings(NamedTuple):
@@ -67,8 +73,17 @@ def serve(settings: Settings, options: Options, started: Callable[[str, str], No
         hall = Hall(Store.open(url, vault), keys, options, url=settings.url)
         server = _Server(_config(hall, options))
         server.listening = lambda: started(_address(door), keys[0].public.hex())
+        _tune()
         with _signals_end_here():
             _run(server, door)
+
+
+def _tune() -> None:
+    """Prepare the interpreter for thousands of tables, whose objects live long and in no cycles."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    sys.setswitchinterval(_SWITCH)
 
 
 def _run(server: uvicorn.Server, door: socket.socket) -> None:
