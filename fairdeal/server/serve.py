@@ -25,7 +25,6 @@ from fairdeal.server.vault import Vault
 from fairdeal.server.wire import Wire
 from fairdeal.signing import SigningKey
 
-
 #: seconds after which the thread that writes may have the interpreter from the one that plays
 _SWITCH: Final = 0.001
 

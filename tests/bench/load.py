@@ -201,7 +201,8 @@ def main() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
     print(ROW.format(*HEAD), flush=True)
-    if not all([one(tables, given) for tables in given.tables]):
+    rows = [one(tables, given) for tables in given.tables]
+    if not all(rows):
         sys.exit("not every hand was valid")
 
 
