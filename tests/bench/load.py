@@ -8,7 +8,8 @@ the hands that ended are fetched and verified, at most `--verify` of them, and c
 
 Read it so: `hands/s` ended in the measured time; `p50`, `p99` and `max` are milliseconds from
 sending a play to having its broadcast at the sender, everything of both sides' queues included;
-`server` and `seats` are CPU in percent of one core (the busiest process of seats); `KiB/table` is
+`ms/play` is the server's CPU time, user and system, for a play and its share of all else, and says
+most on a machine that does other work too; `server` and `seats` are CPU in percent of one core (the busiest process of seats); `KiB/table` is
 what the server grew by, from one table that was played before. A process of seats near 100 % is
 itself the bottleneck: use `--processes 2`. No figure here fails anything, but a hand that is not
 valid does. Linux only (/proc).
@@ -33,8 +34,8 @@ import fairdeal
 from load_seats import Counts, Plan, seats
 
 HEAD = ("tables", "seats", "hands/s", "verified", "plays/s", "p50 ms", "p99 ms", "max ms",
-        "server", "seats", "KiB/table")  # fmt: skip
-ROW = "{:>7} {:>6} {:>8} {:>10} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7} {:>10}"
+        "ms/play", "server", "seats", "KiB/table")  # fmt: skip
+ROW = "{:>7} {:>6} {:>8} {:>10} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7} {:>10}"
 
 #: nobody here is a stranger: no limit on requests, and on frames only one for `--rate 0`
 SERVER = """
@@ -165,7 +166,7 @@ def one(tables: int, given: argparse.Namespace) -> bool:
     looked_at = f"{found['valid']}/{found.total()}"
     print(ROW.format(
         tables, tables * people, f"{len(ended) / given.seconds:.2f}", looked_at, f"{plays:.0f}",
-        *(f"{each:.1f}" for each in ms), f"{cpu:.0%}", f"{max(one.cpu for one in counts):.0%}",
+        *(f"{each:.1f}" for each in ms), f"{1000 * cpu / max(plays, 1):.2f}", f"{cpu:.0%}", f"{max(one.cpu for one in counts):.0%}",
         f"{grown:.0f}",
     ), flush=True)  # fmt: skip
     return found.total() == found["valid"]
