@@ -29,6 +29,7 @@ from fairdeal.messages import (
     Commit,
     Dispute,
     Message,
+    Open,
     Replace,
     Result,
     Reveal,
@@ -87,6 +88,13 @@ class Case:
     def said(self, place: int) -> Message:
         """The message of an entry."""
         return self.log.entries[place].message
+
+    @property
+    def opened(self) -> Open:
+        """What the hand was opened with, also if it cannot be played."""
+        body = self.body(0)
+        assert isinstance(body, Open)
+        return body
 
     @property
     def close(self) -> Close | None:

@@ -17,6 +17,7 @@ from fairdeal import files
 from fairdeal.cli_copies import compare, conformance
 from fairdeal.cli_demo import demo, keygen
 from fairdeal.cli_exit import EXIT, exit_code
+from fairdeal.cli_play import play
 from fairdeal.cli_rules import rules
 from fairdeal.cli_serve import serve
 from fairdeal.collection import documents
@@ -330,7 +331,7 @@ def compact(path: str, output: str | None) -> int:
     return 0
 
 
-for _command in (keygen, demo, rules, compare, conformance, serve):
+for _command in (keygen, demo, play, serve, rules, compare, conformance):
     cli.add_command(_command)
 
 

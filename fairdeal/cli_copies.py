@@ -119,23 +119,24 @@ def _print(found: Comparison, *, as_json: bool, written: str | None, names: str 
 @click.option(
     "--vectors",
     metavar="DIR",
-    default="spec/vectors/transcripts",
+    default="spec/vectors",
     show_default=True,
-    help="The folders to run: transcript.json and expected.json in each, pins.json in some.",
+    help="Folders of a transcript.json or game.json with its expected.json.",
 )
 def conformance(command: tuple[str, ...], vectors: str) -> int:
-    """Run another verifier on every transcript of the vectors.
+    """Run another verifier on every transcript and game of the vectors.
 
-    COMMAND is run with the transcript's path as its last argument, and before it, where a folder
-    has pins, `--server-key HEX`, `--seat-key N=HEX`, `--head HEX` and `--mine RECORD`. It prints a
-    JSON object with `status` and `findings` (each with `code`, `culprits` and `entries`), as
-    `fairdeal verify --json` does. Where it differs is printed. Options of this command come before
-    COMMAND.
+    COMMAND is run with the file's path as its last argument, and before it, where a folder has
+    pins, `--server-key HEX`, `--seat-key N=HEX`, `--head HEX` and `--mine RECORD`. It prints a JSON
+    object with `status` and `findings` (each with `code`, `culprits` and `entries`), as
+    `fairdeal verify --json` does; for a game each has `hands` for `entries`, `remarks` are like
+    them, and `hands` are the verdicts on each. Where it differs is printed. Options of this command
+    come before COMMAND.
 
     \b
     Examples:
       fairdeal conformance python spec/reference.py verify
-      fairdeal conformance --vectors vectors my-verifier --json
+      fairdeal conformance --vectors spec/vectors/games my-verifier --json
 
     Exit codes: 0 it agrees with all, 1 it differs, 2 usage.
     """  # noqa: D301

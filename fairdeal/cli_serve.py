@@ -30,6 +30,8 @@ _SECONDS = click.FloatRange(min=0)
 @click.option("--idle", type=_SECONDS, default=120.0, help="Seconds for a move without a clock.")
 @click.option("--pause", type=_SECONDS, default=5.0, help="Seconds between two hands.")
 @click.option("--joining", type=_SECONDS, default=300.0, help="Seconds until bots join.")
+@click.option("--lease", type=click.FloatRange(min=0.1), default=10.0,
+              help="Seconds until another process of the store takes over.")  # fmt: skip
 @click.option("--max-tables", type=click.IntRange(1), default=10_000, help="Tables at once.")
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]),
               default="info", help="What is logged, as JSON lines on standard error.")  # fmt: skip

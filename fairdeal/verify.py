@@ -73,7 +73,7 @@ def examine(
     head: str | None = None,
     policies: Mapping[str, Policy] = POLICIES,
 ) -> tuple[Verdict, Case | None]:
-    """As `verify`, with the case that the verdict was made of; None if no hand was judged.
+    """As `verify`, with the case that the verdict was made of; None if there was no transcript.
 
     A log that was read already is taken as it is.
     """
@@ -94,8 +94,7 @@ def examine(
         proof = kind_of(data) == "proof"
         return (_judge_proof(data, pinned) if proof else _malformed(error, pinned)), None
     examination = _Examination(log, policies, pinned, mine)
-    verdict = examination.verdict()
-    return verdict, examination.case if examination.hand.size else None
+    return examination.verdict(), examination.case
 
 
 _UNPLAYABLE = Looked(0, "the terms of the hand cannot be played", applies=False)

@@ -74,7 +74,7 @@ def read_game(data: bytes) -> list[bytes]:
     members = (len(raw) + _AROUND if raw else len(one) for one, raw in zip(hands, entries))
     if len(data) != _OUTER + sum(members) + len(hands) - 1:
         encoding.check(data)
-    return [_transcript(raw) if raw else one for one, raw in zip(hands, entries)]
+    return [_transcript(raw) if raw else _no_transcript(one) for one, raw in zip(hands, entries)]
 
 
 def _entries(hand: bytes) -> bytes:
@@ -83,6 +83,10 @@ def _entries(hand: bytes) -> bytes:
         return bytes(encoding.shape(hand, _hands).entries)
     except MalformedError:
         return b""
+
+
+def _no_transcript(hand: bytes) -> bytes:
+    return b'{"fairdeal":%d,"hand":%b}' % (FORMAT_VERSION, hand)
 
 
 def _transcript(entries: bytes) -> bytes:
@@ -106,13 +110,26 @@ class _Before(NamedTuple):
 
     @property
     def opened(self) -> Open:
-        return self.case.hand.terms
+        return self.case.opened
 
     @property
     def head(self) -> str | None:
         """The entry hash of its `close` or `void`, if that ends a log unbroken from `open`."""
         end = self.case.hand.end
         return None if end is None or self.case.marks.roots[end] else self.case.log.hashes[end]
+
+    def leads_to(self, opened: Open) -> bool:
+        """Whether that hand is linked to this one; the first of another game is of no game here."""
+        begins = (opened.hand, opened.attempt) == (1, 1) and opened.game != self.opened.game
+        return self.head is not None and opened.previous == self.head and not begins
+
+
+class _Seed(NamedTuple):
+    """Where a seed was opened first, and the key that committed to it, if that is sure."""
+
+    place: int
+    by: str
+    key: str | None
 
 
 class _Chain:
@@ -129,12 +146,16 @@ class _Chain:
         #: whether every hand so far follows from the one before it, from the game's first on
         self.whole = True
         self.over = False
-        self._seeds: dict[bytes, tuple[int, str]] = {}
+        #: the first of the hands that lead to this one without a gap
+        self.since = 0
+        self._seeds: dict[bytes, _Seed] = {}
+        self._ids: set[bytes] = set()
 
     def take(self, place: int, case: Case) -> None:
         """Hold a hand against the one before it."""
-        opened = case.hand.terms
+        opened = case.opened
         if self.before is None:
+            self.since = place
             self._begins(place, opened)
         else:
             self._follows(place, case, self.before)
@@ -156,10 +177,10 @@ class _Chain:
             self._note("hand-missing", place, "hand 1, attempt 1", _number(opened))
 
     def _follows(self, place: int, case: Case, before: _Before) -> None:
-        opened, old = case.hand.terms, before.opened
+        opened, old = case.opened, before.opened
         self.looked[22] += 1
-        if before.head is None or opened.previous != before.head:
-            self.whole = False
+        if not before.leads_to(opened):
+            self.whole, self.since = False, place
             self._note("hand-missing", place, *_gap(opened, before), before.place)
             return
         named = SERVER if opened.server_key == old.server_key and case.marks.authentic[0] else None
@@ -206,7 +227,7 @@ class _Chain:
 
     def _leaves(self, case: Case) -> None:
         """Who is a bot from here on although a person sat there."""
-        seats = enumerate(case.hand.terms.seats)
+        seats = enumerate(case.opened.seats)
         persons = {seat for seat, one in seats if isinstance(one, Person)}
         self.left |= (self.sat - persons) | {SEATS.index(by) for by in case.hand.replaced}
         self.sat |= persons
@@ -224,20 +245,30 @@ class _Chain:
             self._note("left-wrong", place, expected, found, culprit=named)
 
     def _check_seeds(self, place: int, case: Case) -> None:
-        """No seed is used twice (27): a warning, and to whoever drew it."""
-        for by, seed in case.seeds.items():
+        """No seed is used twice (27): a warning, and to whoever drew it again.
+
+        Which of two hands is the later, only links between them show: whoever made the file chose
+        its order. Where one key committed in both, it is the same whichever it is. A hand that
+        stands in the file twice uses no seed a second time, and within one hand nobody could have
+        copied: who did it, the log does not show.
+        """
+        hand_id = case.log.message_hashes[0]
+        again = hand_id in self._ids
+        self._ids.add(hand_id)
+        for by, seed in () if again else case.seeds.items():
             self.looked[27] += 1
-            digest = hashlib.sha256(seed).digest()
-            first = self._seeds.setdefault(digest, (place, by))
-            if first != (place, by):
-                commit = case.hand.commits[by]
-                text = f"the one of {first[1]} in hand {first[0]} of the file"
-                # within one hand nobody could have copied: who did it, the log does not show
-                mine = first[0] != place and case.whole(commit)
-                named = case.parties[commit] if mine else None
-                self._note(
-                    "seed-reused", place, f"a fresh seed of {by}", text, first[0], culprit=named
-                )
+            commit = case.hand.commits[by]
+            key = _key_of(case, commit) if case.whole(commit) else None
+            digest, mine = hashlib.sha256(seed).digest(), _Seed(place, by, key)
+            first = self._seeds.setdefault(digest, mine)
+            if first is mine:
+                continue
+            later = first.place < place and (first.place >= self.since or first.key == key)
+            text = f"the one of {first.by} in hand {first.place} of the file"
+            named = case.parties[commit] if key and later else None
+            self._note(
+                "seed-reused", place, f"a fresh seed of {by}", text, first.place, culprit=named
+            )
 
     def _note(
         self,
@@ -256,6 +287,11 @@ class _Chain:
             culprit=culprit,
         )
         (self.remarks if code in GAME_REMARKS else self.findings).append(one)
+
+
+def _key_of(case: Case, place: int) -> str:
+    party, opened = case.parties[place], case.opened
+    return opened.server_key if party == SERVER else opened.seats[SEATS.index(party)].key
 
 
 def _number(opened: Open) -> str:
@@ -315,13 +351,15 @@ class _Pins(NamedTuple):
     mine: Record | None
     head: str | None
 
-    def of_hand(self, hand: Log, sat: Collection[int], *, last: bool) -> dict[str, Any]:
+    def of_hand(
+        self, hand: Log, sat: Collection[int], left: Collection[int], *, last: bool
+    ) -> dict[str, Any]:
         """The record is of one hand only, and who has left has no key there: `sat` are those who
-        were persons before.
+        were persons before, and `left` those of them who were replaced.
         """
         body = hand.entries[0].message.body
         seats = dict(enumerate(body.seats)) if isinstance(body, Open) else {}
-        gone = {seat for seat in sat if isinstance(seats.get(seat), Bot)}
+        gone = {*left, *(seat for seat in sat if isinstance(seats.get(seat), Bot))}
         own = self.mine is not None and self.mine.hand == hand.message_hashes[0].hex()
         return {
             "server_key": self.server_key,
@@ -352,7 +390,7 @@ def verify_game(
     pins = _Pins(server_key, dict(seat_keys or {}), record, mine, head)
     chain, verdicts = _Chain(), list[Verdict]()
     for place, (data, last) in enumerate(_with_last(hands)):
-        verdict, case = _judged(data, pins, chain.sat, policies, last=last)
+        verdict, case = _judged(data, pins, chain, policies, last=last)
         verdicts.append(verdict)
         if case is None:
             chain.skip()
@@ -364,13 +402,13 @@ def verify_game(
 
 
 def _judged(
-    data: bytes, pins: _Pins, sat: Collection[int], policies: Mapping[str, Policy], *, last: bool
+    data: bytes, pins: _Pins, chain: _Chain, policies: Mapping[str, Policy], *, last: bool
 ) -> tuple[Verdict, Case | None]:
     try:
         log = read_log(data)
     except MalformedError:
         return examine(data, server_key=pins.server_key, seat_keys=pins.seat_keys)
-    return examine(log, policies=policies, **pins.of_hand(log, sat, last=last))
+    return examine(log, policies=policies, **pins.of_hand(log, chain.sat, chain.left, last=last))
 
 
 def verify_game_file(data: bytes, **pins: Any) -> GameVerdict:

@@ -4,7 +4,7 @@ It exists to be held against the first one. It is slow, short and literal: numbe
 comments are steps of the specification, and `READING` marks a place where its words allow more
 than one meaning and one had to be chosen.
 
-    python spec/reference.py verify FILE...     the verdict on each file, as a line of JSON
+    python spec/reference.py verify FILE...     the verdict on each transcript or game's file, as a line of JSON
     python spec/reference.py vectors DIR        write the test vectors
     python spec/reference.py selftest           a few internal checks
 """
@@ -28,6 +28,7 @@ FRENCH = [rank + suit for suit in SUITS for rank in RANKS]
 MAX_INT = 2**53 - 1
 MAX_FILE = 16 * 1024 * 1024
 MAX_ENTRIES = 4096
+MAX_HANDS = 4096
 
 
 # ================================================================ 1. primitives
@@ -536,9 +537,18 @@ envelope = is_object(
 
 def parse_transcript(data):
     """Check 1: the entries, or `Malformed`."""
+    return entries_of(parse_file(data))
+
+
+def parse_file(data):
+    """3.5: the JSON of a file."""
     if len(data) > MAX_FILE:
         raise Malformed("more than 16 MiB")
-    value = parse_json(data)
+    return parse_json(data)
+
+
+def entries_of(value):
+    """The entries of a transcript, or `Malformed`."""
     whole = is_object(fairdeal=is_int(1, 1), entries=is_list(envelope, 1, MAX_ENTRIES))
     if not whole(value):
         raise Malformed("not of the shape of a transcript")
@@ -1709,6 +1719,11 @@ def read_cards(log, terms, kind, private, seat, commitment, sealed, recipient, s
     return opening["cards"] if good else None
 
 
+def void_key_wrong(log, body):
+    """17.1."""
+    return public_of(bytes.fromhex(body["hand_key"])).hex() != log.open["hand_key"]
+
+
 class Voided:
     """Check 17: a log that a `void` ended."""
 
@@ -1723,7 +1738,7 @@ class Voided:
         self.out.fail(17, code_, entries, "author", of=self.end if of is None else of)
 
     def run(self):
-        if public_of(self.private).hex() != self.log.open["hand_key"]:
+        if void_key_wrong(self.log, self.body):
             self.fail("void-key", [0, self.end])
             return None
         self.given_up = self.deck()
@@ -1915,14 +1930,25 @@ def verdict(status, findings, remarks, head, given_up=None):
     }
 
 
-def verify(data, *, server_key=None, seat_keys=None, head=None, record=None):
+def verify(data, **pins):
     """Section 7.3. Keys and hashes to pin are hexadecimal; `record` is a seat's own record."""
-    out = Findings()
     try:
         entries = parse_transcript(data)
     except Malformed:
-        out.fail(1, "malformed", [])
-        return verdict("malformed", out.findings(None), [], None)
+        return malformed()
+    return judged(entries, **pins)[0]
+
+
+def malformed():
+    """Check 1 failed."""
+    out = Findings()
+    out.fail(1, "malformed", [])
+    return verdict("malformed", out.findings(None), [], None)
+
+
+def judged(entries, *, server_key=None, seat_keys=None, head=None, record=None):
+    """The verdict on a log, and its replay."""
+    out = Findings()
     log = Log(entries)
     terms = Terms(log.open)
     replay = Replay(log, terms, out)
@@ -1950,7 +1976,215 @@ def verify(data, *, server_key=None, seat_keys=None, head=None, record=None):
     closed = replay.end is not None and entries[replay.end]["type"] == "close"
     status = "invalid" if findings else "valid" if closed else "incomplete"
     last = {"seq": len(entries) - 1, "hash": log.hashes[-1]}
-    return verdict(status, findings, out.remarks(), last, given_up)
+    return verdict(status, findings, out.remarks(), last, given_up), replay
+
+
+# ---------------------------------------------------------------- 9. whole games
+
+
+def parse_game(data):
+    """9.1: what stands for each hand, or `Malformed`."""
+    value = parse_file(data)
+    # READING: a game has a hand; what a hand is, is looked at hand by hand.
+    whole = is_object(fairdeal=is_int(1, 1), hands=is_list(lambda _hand: True, 1, MAX_HANDS))
+    if not whole(value):
+        raise Malformed("not of the shape of a game's file")
+    return value["hands"]
+
+
+def entries_of_hand(hand):
+    """The entries of one of them, or `Malformed`."""
+    if not is_object(entries=lambda _entries: True)(hand):
+        raise Malformed("not of the shape of a hand")
+    return entries_of({"fairdeal": 1, **hand})
+
+
+class Game:
+    """Section 9: the hands of a game, and what must hold between them."""
+
+    def __init__(self, hands, *, server_key=None, seat_keys=None, head=None, record=None):
+        self.findings, self.remarks = [], []
+        self.verdicts, self.replays, self.linked = [], [], []
+        self.sat, self.left = set(), set()  # where a person sat, and where it has left (26.1)
+        self.opened = {}  # seed: the hand and the key of who committed to it, where it was first opened
+        self.server_key, self.seat_keys, self.record = server_key, seat_keys or {}, record
+        self.record_met = record is None
+        for i, hand in enumerate(hands):
+            self.take(hand, head if i == len(hands) - 1 else None)
+        if not self.record_met:
+            raise Malformed("the record is of none of these hands")
+
+    def take(self, hand, head):
+        """Judges the next hand, by itself and against the one before."""
+        try:
+            entries = entries_of_hand(hand)
+        except Malformed:
+            # 9.2: what is no transcript is held against nothing, and nothing against it.
+            self.verdicts.append(malformed())
+            self.replays.append(None)
+            self.linked.append(False)
+            return
+        seats = entries[0]["body"]["seats"]
+        bots = {i for i, seat in enumerate(seats) if seat["kind"] == "bot"}
+        self.left |= self.sat & bots
+        self.sat |= set(range(len(seats))) - bots
+        pins = {"server_key": self.server_key, "head": head}
+        pins["seat_keys"] = {s: key for s, key in self.seat_keys.items() if int(s) not in self.left}
+        if self.record and self.record["hand"] == message_hash(entries[0]).hex():
+            pins["record"], self.record_met = self.record, True
+        one, replay = judged(entries, **pins)
+        self.verdicts.append(one)
+        self.replays.append(replay)
+        self.left |= set(replay.replaced)
+        self.succession(replay)
+        self.who_left(replay)
+        self.seeds_fresh(replay)
+
+    def fail(self, check, code_, hands, who=None):
+        self.findings.append(game_finding(check, code_, hands, who))
+
+    def end_of(self, replay):
+        return None if replay is None or replay.end is None else replay.log.entries[replay.end]
+
+    def succession(self, replay):
+        """Checks 22 to 25."""
+        i, now = len(self.replays) - 1, replay.log.open
+        before = self.replays[i - 1] if i else None
+        first = (now["hand"], now["attempt"]) == (1, 1)
+        if i == 0:
+            self.linked.append(first)
+            if not first:
+                self.fail(22, "hand-missing", [0])
+        elif before is None:
+            self.linked.append(False)
+        else:
+            end, log = before.end, before.log
+            linked = end is not None and log.rooted(end) and now["previous"] == log.hashes[end]
+            self.linked.append(linked and not (first and now["game"] != log.open["game"]))
+            if self.linked[i]:
+                self.against(before, replay, [i - 1, i])
+            else:
+                self.fail(22, "hand-missing", [i - 1, i])
+
+    def against(self, before, replay, hands):
+        """Checks 23 to 25 of a linked hand."""
+        end, was, now = self.end_of(before), before.log.open, replay.log.open
+        one_key = was["server_key"] == now["server_key"]
+        opener = "server" if replay.log.authentic[0] and one_key else None
+        closed = end["type"] == "close"
+        due = (was["hand"] + 1, 1) if closed else (was["hand"], was["attempt"] + 1)
+        named = all(was[name] == now[name] for name in ("table", "game"))
+        if not named or (now["hand"], now["attempt"]) != due:
+            self.fail(23, "number-wrong", hands, opener)
+        if closed and end["body"]["result"] is not None:
+            self.fail(23, "game-over", hands, opener)
+        if not terms_kept(before, end, was, now):
+            self.fail(24, "terms-changed", hands, opener)
+        if now["scores"] != (end["body"] if closed else was)["scores"]:
+            self.fail(25, "scores-not-carried", hands, opener)
+
+    def who_left(self, replay):
+        """Check 26."""
+        end = self.end_of(replay)
+        if not all(self.linked) or end is None or not end["body"].get("result"):
+            return
+        if end["body"]["result"]["left"] != sorted(self.left):
+            who = "server" if replay.log.whole(replay.end) else None
+            self.fail(26, "left-wrong", [len(self.replays) - 1], who)
+
+    def seeds_fresh(self, replay):
+        """Check 27."""
+        i, end, log = len(self.replays) - 1, self.end_of(replay), replay.log
+        # READING: a hand that stands in the file twice opens no seed a second time.
+        twice = any(r is not None and r.log.hand_id == log.hand_id for r in self.replays[:i])
+        if end is None or twice:
+            return
+        if end["type"] == "void" and void_key_wrong(log, end["body"]):
+            return  # check 17 was stopped before it looked at the seeds
+        for who, seed in sorted(end["body"]["seeds"].items()):
+            commit = replay.commits.get(who)
+            if commit is None or not seed_opens(log, who, seed, commit):
+                continue
+            key = replay.keys[commit] if log.whole(commit) else None
+            if seed not in self.opened:
+                self.opened[seed] = i, key
+                continue
+            first, its_key = self.opened[seed]
+            # READING: which of two hands is the later, the links between them show, not the file;
+            # under one key it is the same whichever it is.
+            later = first < i and (all(self.linked[first + 1 :]) or key == its_key)
+            culprit = replay.authors[commit] if key and later else None
+            hands = [first, i] if first < i else [i]
+            self.remarks.append(game_finding(27, "seed-reused", hands, culprit))
+
+    def status(self):
+        """9.3."""
+        found = {"invalid"} if self.findings else set()
+        ends = [self.end_of(replay) for replay in self.replays]
+        for one, end in zip(self.verdicts, ends):
+            voided = one["status"] == "incomplete" and end is not None
+            found.add("valid" if voided else one["status"])
+        if not any(end and end["body"].get("result") for end in ends):
+            found.add("incomplete")
+        return next(s for s in ("invalid", "malformed", "incomplete", "valid") if s in found)
+
+
+def terms_kept(before, end, was, now):
+    """24.1: of a linked hand, the replay, END and `open` before it, and its own `open`."""
+    fixed = ("rules", "deck", "house", "server_key", "substitute", "clock")
+    if any(was[name] != now[name] for name in fixed) or len(was["seats"]) != len(now["seats"]):
+        return False
+    # READING: where a `void` names a bot's seat, nobody has left there.
+    void = end["body"] if end["type"] == "void" else {"reason": None, "seat": None}
+    for seat, (old, new) in enumerate(zip(was["seats"], now["seats"])):
+        person, named = old["kind"] == "person", void["seat"] == seat
+        stands_in = new["kind"] == "bot" and new["policy"] == was["substitute"]
+        held_up = named and void["reason"] in ("no-reveal", "left")
+        if person and (seat in before.replaced or held_up):
+            if not stands_in:
+                return False
+        elif old != new and not (person and named and stands_in):
+            return False
+    return True
+
+
+def game_finding(check, code_, hands, who):
+    return {
+        "code": code_,
+        "check": check,
+        "culprits": [who] if who else [],
+        "attribution": "proven" if who else "unattributed",
+        "hands": hands,
+    }
+
+
+def by_hands(finding):
+    return finding["check"], finding["hands"], finding["code"], finding["culprits"]
+
+
+def verify_game(data, **pins):
+    """Section 9: the verdict on a game's file; pins as in `verify`."""
+    try:
+        hands = parse_game(data)
+    except Malformed:
+        return {"status": "malformed", "findings": [], "remarks": [], "hands": []}
+    game = Game(hands, **pins)
+    return {
+        "status": game.status(),
+        "findings": sorted(game.findings, key=by_hands),
+        "remarks": sorted(game.remarks, key=by_hands),
+        "hands": game.verdicts,
+    }
+
+
+def verify_file(data, **pins):
+    """The verdict on a game's file or on a transcript, whichever it is."""
+    try:
+        value = parse_file(data)
+    except Malformed:
+        return malformed()
+    whole_game = isinstance(value, dict) and "hands" in value
+    return (verify_game if whole_game else verify)(data, **pins)
 
 
 # ================================================================ 4. a simulator
@@ -2004,11 +2238,23 @@ class Hand:
     other entries, replace seats, or end the hand. Whatever they do, all is hashed and signed anew.
     """
 
-    def __init__(self, label, kinds="PPP", *, bends=None, before=None, rules=None, **body):
+    def __init__(
+        self,
+        label,
+        kinds="PPP",
+        *,
+        bends=None,
+        before=None,
+        rules=None,
+        pairs=None,
+        left=(),
+        **body,
+    ):
         self.random, self.kinds, self.n = Bytes(label), kinds, len(kinds)
         self.bends, self.before = bends or {}, before or {}
         self.entries, self.marks, self.step_ms, self.signers = [], {}, 1000, {}
-        self.pairs = {who: self.key_pair() for who in ["server", *range(self.n)]}
+        self.pairs = pairs or {who: self.key_pair() for who in ["server", *range(self.n)]}
+        self.left = set(left)  # whose person left in an earlier hand
         self.hand_keys = {who: self.random.take(32) for who in ["server", *range(self.n)]}
         self.gone, self.seeds, self.openings = {}, {}, {}
         self.commits, self.passed, self.words, self.disputed = {}, {}, {}, None
@@ -2045,7 +2291,7 @@ class Hand:
         }
         policies = more.pop("policies", {})
         body.update(more)
-        if body["hand"] > 1 or body["attempt"] > 1:
+        if "previous" not in more and (body["hand"] > 1 or body["attempt"] > 1):
             body["previous"] = self.random.take(32).hex()
         for seat, name in policies.items():
             seats[seat]["policy"] = name
@@ -2297,7 +2543,7 @@ class Hand:
             )
             points = self.bend("points", self.play.points(self.kitty, choice))
             scores = self.bend("scores", scores_after(self.terms, self.body["scores"], points))
-            result = result_of(self.terms, points, scores, set(self.gone))
+            result = result_of(self.terms, points, scores, self.left | set(self.gone))
         body |= {"points": points, "scores": scores, "result": result}
         close = self.put("close", "server", "close", body)
         for i in range(self.n):
@@ -3174,6 +3420,244 @@ def malformed_cases():
     later = json.loads(dealt("malformed").data())
     later["entries"] = later["entries"][1:2]
     case("malformed-first", "the first entry is a commit", jcs(later), "malformed", [("malformed", 1, None, [])])
+
+
+# ---------------------------------------------------------------- games, with claims
+
+GAMES = []
+SIX = {"cards": ["2C", "3C", "2H", "3H", "2S", "QS"]}
+SHORT = changed(HEARTS, pass_cycle=[0], card_points={"QS": 3}, moon="none", end_score=9)
+
+
+def game_case(folder, why, hands, status="invalid", findings=(), remarks=(), pins=None, statuses=None):
+    """A game and what is CLAIMED of it: (code, check, culprit or None, hands).
+
+    `statuses` are the hands', if not all are valid.
+    """
+    statuses = statuses or ["valid"] * len(hands)
+    GAMES.append((folder, why, hands, status, list(findings), list(remarks), pins or {}, statuses))
+
+
+def opening_hand(label, kinds="PPP", **more):
+    """The first hand of a short game: six cards, nothing is passed."""
+    return Hand(label, kinds, **({"rules": SHORT, "deck": SIX} | more)).run()
+
+
+def next_hand(old, **more):
+    """The hand after that one, as an honest server opens it, but for what is given."""
+    end, body = old.entries[old.marks.get("close", old.marks.get("void"))], old.body
+    closed, gone = end["type"] == "close", set(old.gone)
+    if not closed:
+        gone |= {end["body"]["seat"]} - {None}
+    due = {name: body[name] for name in ("table", "game", "house", "substitute", "clock", "deck", "rules")}
+    due |= {"hand": body["hand"] + closed, "attempt": 1 if closed else body["attempt"] + 1}
+    due |= {"previous": entry_hash(end), "scores": (end["body"] if closed else body)["scores"]}
+    due |= {"pairs": old.pairs, "left": old.left | gone}
+    due["policies"] = {i: seat["policy"] for i, seat in enumerate(body["seats"]) if seat["kind"] == "bot"}
+    due["kinds"] = "".join("B" if i in gone else kind for i, kind in enumerate(old.kinds))
+    return Hand(f"{old.random.label}, next", **(due | more)).run()
+
+
+def close_of(hand):
+    return hand.entries[hand.marks["close"]]["body"]
+
+
+def finished(hands):
+    """The game played to its result."""
+    while close_of(hands[-1])["result"] is None:
+        hands = [*hands, next_hand(hands[-1])]
+    return hands
+
+
+def first_open(label, **more):
+    """A first hand that does not end the game, whatever is changed about the next."""
+    return opening_hand(label, rules=changed(SHORT, end_score=99), **more)
+
+
+def leaves(name, seat=1):
+    return {name: lambda hand: hand.replace(seat, "left")}
+
+
+def gives_up(reason, seat=None, name="reveal:seat/1"):
+    return {name: lambda hand: hand.void(reason, seat)}
+
+
+def good_games():
+    def good(name, why, hands, status="valid", **more):
+        game_case(name, why, hands, status, **more)
+
+    hands = finished([opening_hand("a game")])
+    good("22-all-linked", "a game from its first hand to its result", hands)
+    good("22-unfinished", "every hand is right, and the game goes on", hands[:-1], "incomplete")
+    hands = finished([opening_hand("bots", "PBB", policies={1: "random/1"}, house=True).compact()])
+    good("22-compacted", "the first hand is compacted, its bots and the house sit on", hands)
+    void = opening_hand("void", before=gives_up("operator"))
+    good("23-voided-attempt", "the first attempt is given up, and the next one is attempt 2",
+         finished([void, next_hand(void)]), statuses=["incomplete", *["valid"] * 2])
+    good("23-voided-at-the-end", "an attempt given up, and no more", [void], "incomplete", statuses=["incomplete"])
+    silent = opening_hand("silent", before=gives_up("no-reveal", 1))
+    good("24-silent-is-a-bot", "who held up the first attempt is a bot from the second on, and has left at the end",
+         finished([silent, next_hand(silent)]), statuses=["incomplete", *["valid"] * 2])
+    gone = opening_hand("gone", before=leaves("play:3"))
+    good("26-leaver", "a person leaves, a bot sits there from the next hand on, and the result says who left",
+         finished([gone, next_hand(gone)]))
+    two = [first_open("damage")]
+    two.append(next_hand(two[0]))
+    good("22-damaged-hand", "a hand that is no transcript among good ones: it is malformed, they are judged",
+         [two[0], {"entries": []}, two[1]], "malformed", statuses=["valid", "malformed", "valid"])
+    good("22-whole-transcript-as-hand", "a hand with a member more is malformed, whatever else is in it",
+         [two[0], {"fairdeal": 1, "entries": two[1].entries}], "malformed", statuses=["valid", "malformed"])
+    again = first_open("reused")
+    bends = {"seed:seat/1": lambda _hand, _seed: again.seeds["seat/1"]}
+    reused = ("seed-reused", 27)
+    good("27-seed-reused", "a person commits to the seed of its first hand again",
+         [again, next_hand(again, bends=bends)], "incomplete", remarks=[(*reused, "seat/1", [0, 1])])
+    bot = first_open("stolen", kinds="PPB")
+    bends = {"seed:seat/2": lambda _hand, _seed: bot.seeds["seat/1"]}
+    stolen = [bot, next_hand(bot, bends=bends)]
+    good("27-seed-reused-by-server", "a bot's seed is one that a person opened before", stolen, "incomplete",
+         remarks=[(*reused, "server", [0, 1])])
+    game_case("27-seed-reused-turned-round", "the file has the two hands the other way round: the person is not named",
+              stolen[::-1], findings=[("hand-missing", 22, None, [0]), ("hand-missing", 22, None, [0, 1])],
+              remarks=[(*reused, None, [0, 1])])
+    bends = {"seed:seat/2": lambda hand, _seed: hand.seeds["seat/1"]}
+    good("27-seed-reused-within", "two shufflers of one hand have one seed: nobody is named",
+         [first_open("within", bends=bends)], "incomplete", remarks=[(*reused, None, [0])])
+
+
+def bad_games():
+    def server(folder, why, code_, check, base=None, **more):
+        """The next hand, changed by the server that opened it."""
+        base = base or first_open("base")
+        statuses = ["incomplete" if "void" in base.marks else "valid", "valid"]
+        game_case(folder, why, [base, next_hand(base, **more)], statuses=statuses,
+                  findings=[(code_, check, "server", [0, 1])])
+
+    one = first_open("missing")
+    two = next_hand(one)
+    three = next_hand(two)
+    missing = [("hand-missing", 22, None, [0, 1])]
+    game_case("22-hand-missing", "the second hand is not in the file: nobody is named", [one, three], findings=missing)
+    game_case("22-hand-missing-first", "the file begins with the second hand", [two, three],
+              findings=[("hand-missing", 22, None, [0])])
+    game_case("22-hand-missing-repeated", "a hand stands in the file twice: no seed of it is used twice", [one, one],
+              findings=missing)
+    game_case("22-hand-missing-end", "the hand before does not end", [cut(first_open("missing"), -4), two],
+              findings=missing, statuses=["incomplete", "valid"])
+    over = finished([opening_hand("a game")])[-1]
+    game = next_hand(over, game="Another game", hand=1, scores=[0] * 3, left=())
+    game_case("22-hand-missing-another-game", "the table's next game in the file of the one before: an honest server",
+              [over, game], findings=[("hand-missing", 22, None, [0]), *missing])
+
+    server("23-number-wrong", "the hand after the first is numbered 3", "number-wrong", 23, hand=3)
+    server("23-number-wrong-attempt", "the attempt after a close is numbered 2", "number-wrong", 23, attempt=2)
+    void = opening_hand("void", before=gives_up("operator"))
+    server("23-number-wrong-after-void", "a void does not end the hand", "number-wrong", 23, void, hand=2, attempt=1)
+    server("23-number-wrong-game", "the second hand says another game", "number-wrong", 23, game="Another game")
+    server("23-number-wrong-table", "the second hand says another table", "number-wrong", 23, table="Another table")
+    hands = finished([opening_hand("a game")])
+    last = [len(hands) - 1, len(hands)]
+    game_case("23-game-over", "a hand after the result; with the scores carried, check 3 would refuse its own `open`",
+              [*hands, next_hand(hands[-1], scores=[0] * 3)],
+              findings=[("game-over", 23, "server", last), ("scores-not-carried", 25, "server", last)])
+
+    for name, value in (
+        ("rules", changed(SHORT, end_score=98)), ("deck", {"cards": SIX["cards"][::-1]}), ("house", True),
+        ("substitute", "random/1"), ("clock", {"grace_ms": 9000, "reserve_ms": 0}),
+    ):
+        server(f"24-terms-changed-{name}", f"the second hand has another `{name}`", "terms-changed", 24, **{name: value})
+    server("24-terms-changed-stranger", "somebody else sits at seat 1", "terms-changed", 24,
+           pairs=first_open("base").pairs | {1: first_open("stranger").pairs[1]})
+    server("24-terms-changed-bot", "a bot sits where a person did not leave", "terms-changed", 24, kinds="PBP")
+    server("24-terms-changed-policy", "a bot's policy is another", "terms-changed", 24,
+           first_open("policy", kinds="PPB"), policies={2: "random/1"})
+    gone = first_open("gone", before=leaves("play:3"))
+    server("24-terms-changed-back", "who left sits there again", "terms-changed", 24, gone, kinds="PPP")
+    server("24-terms-changed-no-substitute", "the bot for who left does not play the substitute", "terms-changed", 24, gone,
+           policies={1: "random/1"})
+    silent = opening_hand("silent", before=gives_up("no-reveal", 1))
+    server("24-terms-changed-silent", "who held up the attempt still sits there", "terms-changed", 24, silent, kinds="PPP")
+    false = opening_hand("false", before=gives_up("bad-reveal", 1, "deal"), bends={"revealed:seat/1": lambda *_: bytes(64)})
+    for name, kinds in (("stays", "PPP"), ("is-a-bot", "PBP")):
+        game_case(f"24-named-{name}", "the `void` names seat 1 for what its person did: it may stay, and may be a bot",
+                  [false, next_hand(false, kinds=kinds)], statuses=["invalid", "valid"])
+    one = first_open("base")
+    two = next_hand(one, hand=3, bends={"open": setting(sig="00" * 64)})
+    game_case("23-number-wrong-unsigned", "the signature of the `open` that is misnumbered is none: nobody is named",
+              [one, two], statuses=["valid", "invalid"], findings=[("number-wrong", 23, None, [0, 1])])
+    one, key = first_open("base"), first_open("another key").pairs["server"]
+    game_case("24-terms-changed-server-key", "the second hand is another server's: nobody is named",
+              [one, next_hand(one, pairs=one.pairs | {"server": key})], findings=[("terms-changed", 24, None, [0, 1])])
+
+    server("25-scores-not-carried", "the second hand begins with other scores", "scores-not-carried", 25, scores=[1, 2, 3])
+    two = next_hand(first_open("base"), before=gives_up("operator"))
+    game_case("25-scores-not-carried-void", "the second attempt begins with other scores than the first",
+              [first_open("base"), two, next_hand(two, scores=[4, 5, 6])], statuses=["valid", "incomplete", "valid"],
+              findings=[("scores-not-carried", 25, "server", [1, 2])])
+
+    wrong = [("left-wrong", 26, "server", [1])]
+    hands = two_hands_to_the_end(left={2})
+    game_case("26-left-wrong", "the result says of a bot of the first hand that its person left", hands, findings=wrong)
+    end = hands[1].entries[hands[1].marks["close"]]
+    unsigned = Hand("unsigned")
+    unsigned.entries = [*hands[1].entries]
+    unsigned.entries[hands[1].marks["close"]] = end | {"sig": "00" * 64}
+    game_case("26-left-wrong-unsigned", "the same, but the signature of the `close` is none: nobody is named",
+              [hands[0], unsigned], findings=[("left-wrong", 26, None, [1])], statuses=["valid", "invalid"])
+    hands = two_hands_to_the_end(before=leaves("play:3"))
+    game_case("26-left-wrong-left-out", "a person left in the first hand, and the result does not say so", hands, findings=wrong)
+
+
+def two_hands_to_the_end(before=None, left=()):
+    """A game of two hands whose result says these left, and all that follows from it."""
+    for number in range(100):
+        one = opening_hand(f"left {number}", "PPB", before=before)
+        if close_of(one)["result"] is not None:
+            continue
+        two = next_hand(one, left=left)
+        if close_of(two)["result"] is not None:
+            return [one, two]
+    raise AssertionError
+
+
+def pinned_games():
+    gone = opening_hand("gone", before=leaves("play:3"))
+    hands = finished([gone, next_hand(gone)])
+    keys = {who: pair[0].hex() for who, pair in gone.pairs.items()}
+    pins = {"server_key": keys["server"], "seat_keys": {"0": keys[0], "1": keys[1]}, "head": hands[-1].head,
+            "record": record_of(hands[1], 0)}
+    game_case("19-pins-and-record", "the right keys, one of them of who leaves, a record of the second hand, the right end",
+              hands, "valid", pins=pins)
+    game_case("21-head-of-the-first-hand", "the pinned end is another hand's", hands, pins={"head": hands[0].head},
+              statuses=[*["valid"] * (len(hands) - 1), "invalid"])
+
+
+def all_games():
+    GAMES.clear()
+    for group in (good_games, bad_games, pinned_games):
+        group()
+    return GAMES
+
+
+def claimed(some):
+    return sorted((game_finding(check, code_, hands, who) for code_, check, who, hands in some), key=by_hands)
+
+
+def check_game(folder, why, hands, status, findings, remarks, pins, statuses):
+    """Asserts the claim; gives the bytes and the expected verdict."""
+    plain = [hand if isinstance(hand, dict) else {"entries": hand.entries} for hand in hands]
+    data = jcs({"fairdeal": 1, "hands": plain}) + b"\n"
+    expected = {
+        "status": status,
+        "findings": claimed(findings),
+        "remarks": claimed(remarks),
+        "hands": statuses,
+    }
+    found = verify_game(data, **pins)
+    found["hands"] = [one["status"] for one in found["hands"]]
+    if found != expected:
+        raise AssertionError(f"{folder} ({why}):\nclaimed {expected}\nfound   {found}")
+    return data, expected
 
 
 # fmt: on
@@ -4056,15 +4540,24 @@ def write_vectors(folder):
     for one in cases:
         data, expected = check_case(*one)
         there = folder / "transcripts" / one[0]
-        there.mkdir(parents=True, exist_ok=True)
-        (there / "transcript.json").write_bytes(data)
-        (there / "expected.json").write_text(
-            json.dumps(expected, indent=1) + "\n", encoding="utf-8"
-        )
-        (there / "why.txt").write_text(one[1] + "\n", encoding="utf-8")
+        write_case(there, "transcript.json", data, expected, one[1])
+        write_pins(there, one[6])
+    games = all_games()
+    index["games"] = len(games)
+    for one in games:
+        data, expected = check_game(*one)
+        there = folder / "games" / one[0]
+        write_case(there, "game.json", data, expected, one[1])
         write_pins(there, one[6])
     (folder / "index.json").write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
     print(f"{sum(index.values())} cases in {folder}")
+
+
+def write_case(folder, name, data, expected, why):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data)
+    (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n", encoding="utf-8")
+    (folder / "why.txt").write_text(why + "\n", encoding="utf-8")
 
 
 def write_pins(folder, pins):
@@ -4119,6 +4612,9 @@ def selftest():
     print(len(all_cases()), "transcripts")
     for one in CASES:
         check_case(*one)
+    print(len(all_games()), "games")
+    for one in GAMES:
+        check_game(*one)
     print("good")
 
 
@@ -4177,7 +4673,7 @@ def main(arguments):
         names, pins = read_options(rest)
         worst = 0
         for name in names:
-            out = verify(pathlib.Path(name).read_bytes(), **pins)
+            out = verify_file(pathlib.Path(name).read_bytes(), **pins)
             print(json.dumps(out))
             worst = worst or CODES[out["status"]]
         return worst

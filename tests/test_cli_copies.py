@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -179,6 +180,18 @@ def test_conformance_says_where_it_differs(tmp_path: Path) -> None:
     assert "0 agree, 1 differ" in done.output
 
 
+def test_conformance_of_games_compares_remarks_and_hands(tmp_path: Path) -> None:
+    folder = tmp_path / "27-seed-reused"
+    shutil.copytree(ROOT / "spec/vectors/games/27-seed-reused", folder)
+    expected = json.loads((folder / "expected.json").read_text())
+    done = run("conformance", "--vectors", tmp_path, *VERIFY)
+    assert (done.exit_code, done.output) == (0, "1 agree, 0 differ\n")
+    for member, other in (("remarks", []), ("hands", ["valid"])):
+        (folder / "expected.json").write_text(json.dumps(expected | {member: other}))
+        done = run("conformance", "--vectors", tmp_path, *VERIFY)
+        assert (done.exit_code, f"seed-reused: {member}: expected" in done.output) == (1, True)
+
+
 @pytest.mark.parametrize(
     "command", [("false",), ("echo", "nonsense"), ("echo", "[1]"), ("no-such-command-at-all",)]
 )
@@ -200,6 +213,7 @@ def test_conformance_without_vectors_is_usage(tmp_path: Path) -> None:
 def test_the_reference_conforms_on_a_few(tmp_path: Path) -> None:
     """The whole set runs in test_reference.py; here the entrance itself."""
     folders = sorted((ROOT / "spec/vectors/transcripts").iterdir())
+    folders += sorted((ROOT / "spec/vectors/games").iterdir())
     some = [*folders[::40], *(one for one in folders if one.name.startswith("pins-and"))]
     for folder in some:
         (tmp_path / folder.name).symlink_to(folder)

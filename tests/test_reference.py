@@ -23,8 +23,10 @@ from fairdeal import verify
 from fairdeal.games.presets import S0
 from fairdeal.log import Log, compacted
 from fairdeal.messages import Clock, Deck, Rules, convert
+from fairdeal.whole_game import verify_game_file
 
 SPEC = Path(__file__).parent.parent / "spec"
+GAMES = sorted((SPEC / "vectors/games").glob("*/game.json"))
 TRANSCRIPTS = sorted((SPEC / "vectors/transcripts").glob("*/transcript.json"))
 LONG = bool(os.environ.get("FAIRDEAL_LONG"))
 HANDS = 1000 if LONG else 200
@@ -61,13 +63,17 @@ def ours(data: bytes, **pins: Any) -> dict[str, Any]:
     }
 
 
-def theirs(data: bytes, **pins: Any) -> dict[str, Any]:
+def their_pins(pins: dict[str, Any]) -> dict[str, Any]:
     keys: dict[str, Any] = {n: p.hex() for n, p in pins.items() if isinstance(p, bytes)}
     if "record" in pins:
         keys["record"] = json.loads(pins["record"])["record"]
     if "seat_keys" in pins:
         keys["seat_keys"] = {seat: key.hex() for seat, key in pins["seat_keys"].items()}
-    verdict = reference.verify(data, **(pins | keys))
+    return pins | keys
+
+
+def theirs(data: bytes, **pins: Any) -> dict[str, Any]:
+    verdict = reference.verify(data, **their_pins(pins))
 
     def plain(findings: Any) -> list[Any]:
         return sorted(
@@ -543,4 +549,175 @@ def test_agree_on_any_table_with_anything_changed(batch: int) -> None:
             judged += 1
         else:
             assert undecided(data, one, other), changes
+    assert judged > BENT // 4 * 0.9
+
+
+# -- whole games ------------------------------------------------------------------------------------
+
+
+def both_games(data: bytes, **pins: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What either says of a game."""
+    one, other = verify_game_file(data, **pins), reference.verify_game(data, **their_pins(pins))
+
+    def plain(findings: Any) -> list[Any]:
+        return sorted(
+            [one.code, one.check, list(one.culprits), one.attribution, list(one.hands)]
+            for one in findings
+        )
+
+    def plain_too(findings: Any) -> list[Any]:
+        names = ("code", "check", "culprits", "attribution", "hands")
+        return sorted([one[name] for name in names] for one in findings)
+
+    return (
+        {
+            "status": one.status,
+            "findings": plain(one.findings),
+            "remarks": plain(one.remarks),
+            "hands": [hand.status for hand in one.hands],
+        },
+        {
+            "status": other["status"],
+            "findings": plain_too(other["findings"]),
+            "remarks": plain_too(other["remarks"]),
+            "hands": [hand["status"] for hand in other["hands"]],
+        },
+    )
+
+
+def game_file(hands: list[Any]) -> bytes:
+    return json.dumps({"fairdeal": 1, "hands": hands}).encode()
+
+
+@pytest.mark.parametrize("path", GAMES, ids=lambda path: path.parent.name)
+def test_agree_with_every_game_vector(path: Path) -> None:
+    one, other = both_games(path.read_bytes(), **pins_of(path.parent))
+    assert one == other
+
+
+def any_course(rng: random.Random, hand_number: int) -> dict[str, Any]:
+    """What happens in a hand: nothing, somebody leaves, or the attempt is given up."""
+    seat, step = rng.randrange(3), rng.choice(("commit:seat/1", "reveal:seat/2", "deal", "play:2"))
+    reason, named = rng.choice((("operator", None), ("no-reveal", seat), ("left", seat)))
+    kind = rng.choice(("", "", "", "gone", "void", "both"))
+
+    def trouble(hand: Any) -> None:
+        if kind in ("gone", "both") and hand.is_person(seat):
+            hand.replace(seat, rng.choice(ONE_OF[1]))
+        if kind in ("void", "both"):
+            hand.void(reason, named)
+
+    return {"before": {step: trouble}} if kind else {}
+
+
+def their_game(rng: random.Random, wild: float) -> list[Any]:
+    """Hands of a game whose server and seats deviate now and then in all that links hands."""
+    kinds, made = "".join(rng.choice("PPB") for _ in range(3)), reference
+    hands = [made.opening_hand(f"game {rng.random()}", kinds, house=rng.random() < 0.3,
+                               **any_course(rng, 0))]  # fmt: skip
+    for number in range(1, rng.randrange(2, 5)):
+        old = hands[-1]
+        if not {"close", "void"} & set(old.marks):
+            break
+        more, opened = any_course(rng, number), old.body
+        changed = {
+            "hand": opened["hand"] + rng.randrange(3), "attempt": rng.randrange(1, 4), "table": "Other",
+            "game": "Other", "scores": [rng.randrange(9) for _ in range(3)], "substitute": "random/1",
+            "clock": {"grace_ms": 5000, "reserve_ms": 0}, "house": not opened["house"],
+            "kinds": "".join(rng.choice("PB") for _ in range(3)), "previous": "ab" * 32,
+            "policies": {}, "left": {rng.randrange(3)}, "deck": {"cards": opened["deck"]["cards"][::-1]},
+            "pairs": old.pairs | {rng.choice(("server", 0, 1)): old.key_pair()},
+        }  # fmt: skip
+        for name, value in changed.items():
+            if rng.random() < wild:
+                more[name] = value
+        if old.seeds and rng.random() < 0.5:
+            seed = rng.choice(list(old.seeds.values()))
+            more["bends"] = {f"seed:seat/{rng.randrange(3)}": lambda _hand, _old, seed=seed: seed}
+        if made.close_of(old)["result"] if "close" in old.marks else False:
+            more.setdefault("scores", [0] * 3)
+        if rng.random() < 0.05:
+            more |= {"hand": 1, "attempt": 1, "scores": [0] * 3, "game": "Next"}
+        hands.append(made.next_hand(old, **more))
+    return hands
+
+
+def shuffled_hands(hands: list[Any], rng: random.Random) -> list[Any]:
+    """What whoever has the hands can do to the file."""
+    out = [copy.deepcopy(hand) for hand in hands]
+    change = rng.choice(
+        ("none", "none", "drop", "repeat", "swap", "cut", "damage", "strip", "more")
+    )
+    one = rng.randrange(len(out))
+    if change == "drop" and len(out) > 1:
+        del out[one]
+    elif change == "repeat":
+        out.insert(rng.randrange(len(out) + 1), copy.deepcopy(out[one]))
+    elif change == "swap":
+        rng.shuffle(out)
+    elif change == "cut":
+        del out[one]["entries"][rng.randrange(1, len(out[one]["entries"])) :]
+    elif change == "damage":
+        out.insert(one, rng.choice(({"entries": []}, {}, 7, None, {"fairdeal": 1, **out[one]})))
+    elif change == "strip":
+        rng.choice(out[one]["entries"])["sig"] = "00" * 64
+    elif change == "more":
+        rng.choice(out[one]["entries"]).pop("sig")
+    return out
+
+
+@pytest.mark.parametrize("batch", range(2))
+def test_agree_on_games_that_deviate_between_hands(batch: int) -> None:
+    rng, codes = random.Random(f"games {batch}"), set()
+    for number in range(BENT // 4):
+        played = their_game(rng, rng.choice((0, 0.03, 0.15)))
+        hands = shuffled_hands([{"entries": hand.entries} for hand in played], rng)
+        pins: dict[str, Any] = {}
+        if rng.random() < 0.3:
+            seats = played[0].body["seats"]
+            pins = {
+                "head": played[-1].head,
+                "server_key": played[0].pairs["server"][0],
+                "seat_keys": {
+                    n: bytes.fromhex(seat["key"])
+                    for n, seat in enumerate(seats)
+                    if seat["kind"] == "person"
+                },
+            }
+        one, other = both_games(game_file(hands), **pins)
+        assert one == other, (batch, number)
+        codes |= {finding[0] for finding in one["findings"] + one["remarks"]}
+    assert codes >= {
+        "hand-missing",
+        "number-wrong",
+        "terms-changed",
+        "scores-not-carried",
+        "seed-reused",
+    }
+
+
+def test_agree_on_games_with_anything_bent() -> None:
+    """Any change within hands, all signed again, each hand linked to what the one before became."""
+    rng, judged = random.Random("bent games"), 0
+    for number in range(BENT // 4):
+        played, hands, end = their_game(rng, 0), [], None
+        for hand in played:
+            keys = {SERVER: Key(hand.pairs["server"][1][:32])}
+            keys |= {SEATS[n]: Key(hand.pairs[n][1][:32]) for n in range(3) if hand.kinds[n] == "P"}
+            bent = Bent(hand.data(), keys, rng)
+            if end and bent.entries[0]["body"]["previous"]:
+                bent.entries[0]["body"]["previous"] = end
+            for _ in range(rng.randrange(2)):
+                bent.change()
+            data = bent.data()
+            hands.append(json.loads(data))
+            ends = [e for e in hands[-1]["entries"] if e["type"] in ("close", "void")]
+            end = reference.entry_hash(ends[0]) if ends else None
+        one, other = both_games(game_file([{"entries": hand["entries"]} for hand in hands]))
+        if one == other:
+            judged += 1
+        else:
+            datas = [json.dumps(hand).encode() for hand in hands]
+            pairs = [(data, ours(data), theirs(data)) for data in datas]
+            assert any(undecided(d, a, b) for d, a, b in pairs if a != b), (number, one, other)
     assert judged > BENT // 4 * 0.9

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,14 @@ from fairdeal.server.lines import Line
 from fairdeal.server.live import RefusedError, now_ms
 from fairdeal.server.logs import log_to_stderr
 from fairdeal.server.options import Options
-from fairdeal.server.store import StoreConflict, StoreError, StoreUnavailable
+from fairdeal.server.store import (
+    Append,
+    Begin,
+    HandName,
+    StoreConflict,
+    StoreError,
+    StoreUnavailable,
+)
 from fairdeal.signing import SigningKey
 
 
@@ -343,6 +351,20 @@ def test_limits(tmp_path: Path) -> None:
     run(test())
 
 
+def test_a_body_that_does_not_come(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path, patient(login=0.05)) as server:
+            host, port = server.base.removeprefix("http://").split(":")
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(b"POST /v1/tables HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+            answer = await reader.read(1000)
+            assert answer.startswith(b"HTTP/1.1 408")
+            writer.close()
+            await writer.wait_closed()
+
+    run(test())
+
+
 def test_challenges_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def test() -> None:
         async with served(tmp_path) as server:
@@ -484,7 +506,7 @@ def test_a_silent_seat_is_expelled_when_its_time_is_over_and_not_before(tmp_path
                         said = out.send
                         await line.send(said.decode())
                     waits = frame.get("clock", {"awaited": []})
-                    if waits["awaited"] and waits["left_ms"] is not None and not asked and ben.seat:
+                    if waits["awaited"] and not asked and ben.seat:
                         asked, mine = True, ben.seat.seat
                         assert mine is not None
                         await line.send(json.dumps({"expel": mine}))
@@ -617,6 +639,31 @@ def test_while_the_store_is_away_nothing_is_broadcast(tmp_path: Path, monkeypatc
     run(test())
 
 
+def test_nobody_loses_a_seat_because_the_store_was_away(tmp_path: Path, monkeypatch: Any) -> None:
+    async def test() -> None:
+        monkeypatch.setattr("fairdeal.server.live._STALL_MS", 100)
+        async with served(tmp_path, patient(patience=0.4)) as server:
+            clock = {"grace_ms": 100, "reserve_ms": 0}
+            table, ana = await server.table(bots=3, clock=clock), server.person()
+            store = server.hall._store
+            write, slow = store.write, []
+
+            def late(writes: Any) -> Any:
+                if any(b'"type":"pass"' in data for one in writes for data in one.entries):
+                    slow.append(1)
+                    time.sleep(0.9)
+                return write(writes)
+
+            monkeypatch.setattr(store, "write", late)
+            await ana.play(table)
+            assert slow
+            log = (await server.get(f"/v1/tables/{table}/game")).body
+            assert b'"type":"replace"' not in log
+            assert (await game_of(server, table)).status == "valid"
+
+    run(test())
+
+
 def test_whoever_cannot_be_stored_is_not_seated(tmp_path: Path, monkeypatch: Any) -> None:
     async def test() -> None:
         async with served(tmp_path) as server:
@@ -654,15 +701,66 @@ def test_a_table_that_waits_for_the_store_waits_on(tmp_path: Path, monkeypatch: 
     run(test())
 
 
-def test_a_table_that_another_process_writes_is_let_go(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_table_that_another_process_began_is_let_go(tmp_path: Path, monkeypatch: Any) -> None:
     async def test() -> None:
         async with served(tmp_path) as server:
-            table = await server.table(bots=3)
             monkeypatch.setattr(
                 server.hall._store, "write", lambda writes: [StoreConflict("there")] * len(writes)
             )
-            last = await server.person().play(table)
-            assert last["error"]["code"] == "moved"
+            answer = await server.post("/v1/tables", {"rules": "quick", "bots": 4})
+            assert (answer.status, answer.code) == (409, "moved")
+
+    run(test())
+
+
+def test_a_write_that_nobody_waits_for_is_written(tmp_path: Path, monkeypatch: Any) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            store, writer = server.hall._store, server.hall.writer
+            store.create_table("t", b"{}", 0)
+            write, free = store.write, threading.Event()
+            monkeypatch.setattr(store, "write", lambda writes: free.wait() and write(writes))
+            name = HandName("t", "1", 1, 1)
+            task = asyncio.create_task(writer.write(Begin(name, b"s", [b"{}"])))
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            second = asyncio.create_task(writer.write(Append(name, 1, [b"{}"])))
+            free.set()
+            await second
+            assert store.entries(name) == [b"{}", b"{}"]
+
+    run(test())
+
+
+@pytest.mark.parametrize("entry", [0, 10])
+def test_a_table_that_another_process_writes_is_let_go(
+    tmp_path: Path, monkeypatch: Any, entry: int
+) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            table, ana = await server.table(bots=3), server.person()
+            store = server.hall._store
+            write = store.write
+
+            def taken(writes: Any) -> Any:
+                if any(getattr(one, "first", 0) >= entry for one in writes):
+                    return [StoreConflict("there")] * len(writes)
+                return write(writes)
+
+            monkeypatch.setattr(store, "write", taken)
+            async with ana.connected(table) as line:
+                frames = []
+                async for text in swallowed(line):
+                    frames.append(json.loads(text))
+                    out = ana.answer(frames[-1], text)
+                    if out is not None:
+                        await line.send(out.send.decode())
+            assert line.close_code == 1012
+            assert "over" not in frames[-1]
+            monkeypatch.setattr(store, "write", write)
+            await ana.play(table)
+            assert (await game_of(server, table)).status == "valid"
 
     run(test())
 
@@ -856,13 +954,8 @@ def test_the_keeper_goes_on_whatever_happens(tmp_path: Path, monkeypatch: Any, c
     async def test() -> None:
         async with served(tmp_path, patient(lease=0.03)) as server:
             store, hall = server.hall._store, server.hall
-            kept = b'{"setup":{"rules":"quick","seats":4},"server_key":"%b"}'
-            key = next(iter(hall.keys)).encode()
-            for name in ("ours", "theirs", "faulty"):
-                store.create_table(name, kept % key, now_ms())
-            store.claim("theirs", "another", "", now_ms(), 60_000)
-            orphans, renew, asked = store.orphans, store.renew, []
-            rows = [store.table("theirs"), store.table("faulty"), store.table("ours")]
+            renew, asked = store.renew, []
+            rows: list[Any] = []
 
             def away(*arguments: Any) -> Any:
                 asked.append(1)
@@ -879,7 +972,13 @@ def test_the_keeper_goes_on_whatever_happens(tmp_path: Path, monkeypatch: Any, c
 
             monkeypatch.setattr(hall, "_resumed", faulty)
             monkeypatch.setattr(store, "renew", away)
-            monkeypatch.setattr(store, "orphans", lambda now: [*rows, *orphans(now)])
+            monkeypatch.setattr(store, "orphans", lambda _: rows)
+            kept = b'{"setup":{"rules":"quick","seats":4},"server_key":"%b"}'
+            key = next(iter(hall.keys)).encode()
+            for name in ("ours", "theirs", "faulty"):
+                store.create_table(name, kept % key, now_ms())
+            store.claim("theirs", "another", "", now_ms(), 60_000)
+            rows += [store.table(name) for name in ("theirs", "faulty", "ours")]
             while hall._here("ours") is None:
                 await asyncio.sleep(0.01)
             said = {one.getMessage() for one in caplog.records}
@@ -971,7 +1070,9 @@ def test_serve_in_this_process(tmp_path: Path) -> None:
         with pytest.raises(FairdealError, match=r"203.0.113.1, port 0: cannot assign"):
             serve.serve(settings._replace(host="203.0.113.1"), OPTIONS, started)
         with pytest.raises(FairdealError, match="cannot listen at no such host"):
-            serve.serve(settings._replace(host="no such host"), OPTIONS, started)
+            serve.serve(serve.Settings(str(tmp_path / "new"), "no such host", 0), OPTIONS, started)
+        made = sorted(path.name for path in (tmp_path / "new").iterdir())
+        assert made == ["secrets.key", "server.key"]
 
 
 def test_a_server_that_does_not_start_says_so(tmp_path: Path, monkeypatch: Any) -> None:
@@ -979,10 +1080,14 @@ def test_a_server_that_does_not_start_says_so(tmp_path: Path, monkeypatch: Any) 
         raise ValueError("a fault of ours")
 
     monkeypatch.setattr(Hall, "open", fail)
+    key = tmp_path / "some.key"
+    key.write_text("11" * 32)
+    store, keys = f"sqlite:///{tmp_path}/some.sqlite", (str(key),)
+    settings = serve.Settings("nowhere", "127.0.0.1", 0, store, None, keys, keys)
     before = [signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)]
     try:
         with pytest.raises(FairdealError, match="did not start"):
-            serve.serve(serve.Settings(str(tmp_path), "127.0.0.1", 0), OPTIONS, print)
+            serve.serve(settings, OPTIONS, print)
         signal.raise_signal(signal.SIGTERM)  # it ends nothing: it was for the server
     finally:
         for one, handler in zip((signal.SIGTERM, signal.SIGINT), before, strict=True):

@@ -18,7 +18,7 @@ from fairdeal.cards import french_deck, listed_deck
 from fairdeal.commitment import cards_commitment, seed_commitment
 from fairdeal.encoding import canonical, frame, parse, tagged_hash, u64
 from fairdeal.errors import InvalidKeyError, MalformedError, SealingError
-from fairdeal.findings import CODES
+from fairdeal.findings import CODES, GAME_CODES, GameFinding
 from fairdeal.games import game_of
 from fairdeal.games.base import View
 from fairdeal.games.policies import POLICIES, draw
@@ -26,9 +26,11 @@ from fairdeal.messages import Entry, Rules, convert, message
 from fairdeal.sealing import info, is_hand_key, public_hand_key, seal, unseal
 from fairdeal.shuffle import apply, hands_of, permutation, words
 from fairdeal.signing import require_public_key, verifies
+from fairdeal.whole_game import verify_game_file
 
 SPEC = Path(__file__).parent.parent / "spec"
 VECTORS = SPEC / "vectors"
+GAMES = sorted(path.parent for path in VECTORS.glob("games/*/game.json"))
 #: Cases that the text allows and the product's shapes do not: 6.2 gives `exact_reset` no bounds.
 NOT_EXPRESSIBLE = {("scores", "below zero")}
 
@@ -64,9 +66,12 @@ def test_the_reference_writes_exactly_these_files(tmp_path: Path) -> None:
 def test_the_index_counts_the_cases() -> None:
     index = json.loads((VECTORS / "index.json").read_text())
     folders = [path for path in (VECTORS / "transcripts").iterdir() if path.is_dir()]
-    assert index.pop("transcripts") == len(folders)
+    assert index["transcripts"] == len(folders)
     three, pins = {"transcript.json", "expected.json", "why.txt"}, {"pins.json", "record.json"}
     assert all(three == {p.name for p in f.iterdir()} - pins for f in folders)
+    assert index["games"] == len(GAMES)
+    three = {"game.json", "expected.json", "why.txt"}
+    assert all(three == {p.name for p in f.iterdir()} - pins for f in GAMES)
 
 
 def test_every_finding_code_has_a_folder() -> None:
@@ -80,9 +85,60 @@ def test_every_finding_code_has_a_folder() -> None:
 
 def test_the_index_counts_the_other_cases() -> None:
     index = json.loads((VECTORS / "index.json").read_text())
-    index.pop("transcripts")
+    del index["transcripts"], index["games"]
     assert set(index) == {path.name for path in VECTORS.glob("*.json")} - {"index.json"}
     assert index == {name: len(cases(name.removesuffix(".json"))) for name in index}
+
+
+# -- 9: whole games ---------------------------------------------------------------------------------
+
+
+def pins_of(folder: Path) -> dict[str, Any]:
+    """What a folder tells the verifier beside the file."""
+    path, record = folder / "pins.json", folder / "record.json"
+    pins: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    if "server_key" in pins:
+        pins["server_key"] = bytes.fromhex(pins["server_key"])
+    if "seat_keys" in pins:
+        pins["seat_keys"] = {int(n): bytes.fromhex(key) for n, key in pins["seat_keys"].items()}
+    return pins | ({"record": record.read_bytes()} if record.exists() else {})
+
+
+def as_expected(findings: tuple[GameFinding, ...]) -> list[dict[str, Any]]:
+    """Findings as `expected.json` spells and sorts them."""
+    found = [
+        {
+            "code": one.code,
+            "check": one.check,
+            "culprits": list(one.culprits),
+            "attribution": one.attribution,
+            "hands": list(one.hands),
+        }
+        for one in findings
+    ]
+    return sorted(found, key=lambda one: (one["check"], one["hands"], one["code"], one["culprits"]))
+
+
+@pytest.mark.parametrize("folder", GAMES, ids=lambda folder: folder.name)
+def test_games(folder: Path) -> None:
+    verdict = verify_game_file((folder / "game.json").read_bytes(), **pins_of(folder))
+    assert json.loads((folder / "expected.json").read_text()) == {
+        "status": verdict.status,
+        "findings": as_expected(verdict.findings),
+        "remarks": as_expected(verdict.remarks),
+        "hands": [one.status for one in verdict.hands],
+    }
+    assert (folder / "why.txt").read_text().strip()
+
+
+def test_every_game_code_has_a_folder_of_its_check() -> None:
+    found = set()
+    for folder in GAMES:
+        expected = json.loads((folder / "expected.json").read_text())
+        for one in (*expected["findings"], *expected["remarks"]):
+            if folder.name.startswith(f"{one['check']}-{one['code']}"):
+                found.add(one["code"])
+    assert found == set(GAME_CODES)
 
 
 # -- 2 and 3: primitives ----------------------------------------------------------------------------

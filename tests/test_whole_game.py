@@ -354,7 +354,39 @@ def test_what_a_file_s_maker_can_do_names_nobody(game: Game) -> None:
     orders += [[rng.randrange(len(logs)) for _ in range(rng.randrange(1, 5))] for _ in range(20)]
     for order in orders:
         hands = [Log(logs[n].entries[: rng.choice((None, -1, -3, -9))]).encoded() for n in order]
-        assert verify_game(hands).culprits == ()
+        verdict = verify_game(hands)
+        assert (verdict.culprits, [one.culprits for one in verdict.remarks]) == ((), [])
+
+
+def test_two_games_of_a_table_in_one_file_name_nobody() -> None:
+    """The server opened the next game as it must, with the end of the one before as `previous`."""
+    table = simulate.new_table(2)
+    played = list(simulate.play_hands(table, 40, at=1000))
+    first = next(n for n, one in enumerate(played) if n and one.dealer.hand.terms.hand == 1)
+    verdict = verify_game([one.log.encoded() for one in played[: first + 1]])
+    assert found(verdict) == [("hand-missing", (), (first - 1, first))]
+
+
+def test_a_person_s_seed_stolen_later_and_shown_first_names_nobody() -> None:
+    """A bot's seed is a person's of the hand before; the file has the hands turned round."""
+    game = Game(seed="stolen").play()
+    seed, fresh = bytes.fromhex(game.close.seeds["seat/1"]), game.table.entropy
+    game.table.entropy = lambda n: seed if n == 64 else fresh(n)
+    game.next()
+    game.table.entropy = fresh
+    for n, key in game.table.keys.items():
+        game.table.seats[n] = Seat(key, server_key=game.table.server.public, entropy=fresh)
+    logs = [log.encoded() for log in game.play().logs]
+    verdict = verify_game(logs[::-1])
+    assert [(one.code, one.culprits) for one in verdict.remarks] == [("seed-reused", ())]
+
+
+def test_terms_that_cannot_be_played_are_held_against_the_hand_before() -> None:
+    game = two_hands()
+    bend = game.bend(1)
+    bend[0].change(rules=msgspec.structs.replace(RULES, pass_cycle=(9,)))
+    verdict = verify_game([game.logs[0].encoded(), bend.encoded()])
+    assert found(verdict) == [("terms-changed", (SERVER,), (0, 1))]
 
 
 def test_an_open_under_another_key_blames_nobody() -> None:

@@ -85,11 +85,7 @@ class Sheet:
 
     def card(self, code: str) -> Span:
         """A card as it is written: `10♥`."""
-        if code not in _FRENCH:
-            return Span(harmless(code))
-        rank, suit = code[0], code[1]
-        mark = _SYMBOLS[suit] if self.symbols else suit
-        return Span(("10" if rank == "T" else rank) + mark, "red" if suit in _RED else "")
+        return card(code, symbols=self.symbols)
 
     def _listed(self, cards: Iterable[str]) -> Line:
         spans: Line = []
@@ -238,6 +234,15 @@ class Sheet:
             return
         yield from _title("Given up", "  (what this attempt's seeds would have dealt)")
         yield from self._hands(*hands_of(deck, self.hand.game.seats))
+
+
+def card(code: str, *, symbols: bool) -> Span:
+    """A card as it is written, by its code: `10♥`, or `10H` without symbols."""
+    if code not in _FRENCH:
+        return Span(harmless(code))
+    rank, suit = code[0], code[1]
+    mark = _SYMBOLS[suit] if symbols else suit
+    return Span(("10" if rank == "T" else rank) + mark, "red" if suit in _RED else "")
 
 
 def _title(title: str, rest: str = "") -> Iterator[Line]:

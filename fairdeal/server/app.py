@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -16,9 +17,11 @@ from typing import Annotated, Any, Final
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fairdeal import encoding
@@ -34,12 +37,14 @@ from fairdeal.server.store import HandName, StoreError
 from fairdeal.server.wire import put_of
 from fairdeal.signing import verifies
 
+_log = logging.getLogger("fairdeal.server")
 _STATUS: Final = {
     "no-table": 404,
     "no-hand": 404,
     "malformed": 400,
     "login": 403,
     "too-large": 413,
+    "too-slow": 408,
     "too-often": 429,
     "full": 503,
     "unavailable": 503,
@@ -47,6 +52,7 @@ _STATUS: Final = {
 #: with what a WebSocket is closed: what may be otherwise in a moment, and what is no refusal
 _CODES: Final = {"full": GOING_AWAY, "moved": GOING_AWAY, "unavailable": GOING_AWAY, "over": OVER}
 _MOVED: Final = 4307
+_ELSEWHERE: Final = "another process has this table, or had it a moment ago"
 _REFUSED: Final = 1008
 _CHALLENGE_MS: Final = 60_000
 _CHALLENGES: Final = 10_000
@@ -179,13 +185,15 @@ class Doors:
             raise RefusedError("too-often", "too many requests from this address: wait a second")
 
     async def _body(self, request: Request) -> bytes:
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > self._options.max_frame:
-                raise RefusedError(
-                    "too-large", f"a body is at most {self._options.max_frame} bytes"
-                )
+        most, body = self._options.max_frame, b""
+        try:
+            async with asyncio.timeout(self._options.login):
+                async for part in request.stream():
+                    body += part
+                    if len(body) > most:
+                        raise RefusedError("too-large", f"a body is at most {most} bytes")
+        except TimeoutError:
+            raise RefusedError("too-slow", "the body did not come in time") from None
         return body
 
     # -- WebSockets --
@@ -209,7 +217,10 @@ class Doors:
             self._require_room()
             await serve(socket, await self._hall.find(socket.path_params["table"]))
         except ElsewhereError as error:
-            await _closed(socket, _MOVED, error.url or "")
+            if error.url:
+                await _closed(socket, _MOVED, error.url)
+            else:
+                await self._dismissed(socket, RefusedError("unavailable", _ELSEWHERE))
         except (RefusedError, FairdealError, TimeoutError) as error:
             await self._dismissed(socket, error)
         except WebSocketDisconnect:
@@ -313,13 +324,26 @@ async def _no_store(_: Request, error: Exception) -> Response:
 async def _elsewhere(request: Request, error: Exception) -> Response:
     url = getattr(error, "url", None)
     if not url:
-        return _error("unavailable", "another process has this table", 503)
+        return _error("unavailable", _ELSEWHERE, 503)
     return Response(status_code=307, headers={"Location": url.rstrip("/") + request.url.path})
 
 
 async def _no_page(_: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     return _error("no-page", str(getattr(error, "detail", "")), status)
+
+
+class _GivenUp:
+    """What still waits for the store when the server stops is cancelled, which is no fault."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except asyncio.CancelledError:
+            _log.warning("given up as the server stops", extra={"path": scope.get("path")})
 
 
 def application(hall: Hall) -> Starlette:
@@ -354,4 +378,9 @@ def application(hall: Hall) -> Starlette:
         StoreError: _no_store,
         HTTPException: _no_page,
     }
-    return Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+    return Starlette(
+        routes=routes,
+        exception_handlers=handlers,
+        lifespan=lifespan,
+        middleware=[Middleware(_GivenUp)],
+    )

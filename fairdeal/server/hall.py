@@ -30,6 +30,8 @@ from fairdeal.signing import SigningKey
 
 _log = logging.getLogger("fairdeal.server")
 _PAGE: Final = 100
+#: seconds for a table that is being resumed, as the server stops
+_LOADING: Final = 5.0
 T = TypeVar("T")
 
 
@@ -55,7 +57,7 @@ class Hall:
         self.writer = Writer(store, self.metrics)
         self._store = store
         #: a name of this process, for leases
-        self._owner = secrets.token_hex(8)
+        self._owner = store.owner = secrets.token_hex(8)
         self._tables: dict[str, asyncio.Task[LiveTable]] = {}
         self.metrics.tables.set_function(lambda: len(self._tables))
 
@@ -75,7 +77,10 @@ class Hall:
 
     async def _let_go(self) -> None:
         """Drop all tables, and leave them to whoever comes."""
-        await asyncio.gather(*self._tables.values(), return_exceptions=True)
+        if loading := [one for one in self._tables.values() if not one.done()]:
+            await asyncio.wait(loading, timeout=_LOADING)  # one may wait for the store
+            for one in loading:
+                one.cancel()
         for table in filter(None, map(self._here, list(self._tables))):
             table.drop("the server stops")
         await self.writer.flush()
@@ -128,6 +133,7 @@ class Hall:
             raise RefusedError("no-table", "there is no such table")
         if row.state == "over":
             raise RefusedError("over", "the game is over")
+        self._key_of(row)  # a table that this process cannot play is left to who can
         url = self.url or ""
         row = await self.stored(
             lambda store: store.claim(name, self._owner, url, now_ms(), self._lease_ms)
@@ -141,10 +147,7 @@ class Hall:
     def _resumed(self, store: Store, row: TableRow) -> LiveTable:
         people = [Person(key=key, name=name) for _, key, name in store.seats(row.table)]
         kept, hands, dealer = read_kept(row.setup), store.hands(row.table), None
-        key = self.keys.get(kept.server_key)
-        if key is None:
-            raise StoreError(f"table {row.table} was opened under the key {kept.server_key}, "
-                             "which this server does not have")  # fmt: skip
+        key = self._key_of(row)
         if hands:
             last = hands[-1].name
             secret = store.secret(last)
@@ -152,6 +155,13 @@ class Hall:
                 raise StoreError(f"the secret of the last hand of table {row.table} is not there")
             dealer = Dealer.resume(store.log(last) or b"", secret, key, policies=self.policies)
         return LiveTable(self, row.table, kept, people, dealer)
+
+    def _key_of(self, row: TableRow) -> SigningKey:
+        name = read_kept(row.setup).server_key
+        if name not in self.keys:
+            raise StoreError(f"table {row.table} was opened under the key {name}, "
+                             "which this server does not have")  # fmt: skip
+        return self.keys[name]
 
     # -- what anybody may read --
 
@@ -186,7 +196,11 @@ class Hall:
         """Hold what is ours, and take over what nobody holds; for as long as this process lives."""
         while True:
             try:
+                held = [one for one in map(self._here, list(self._tables)) if one]
                 mine = await self.stored(lambda s: s.renew(self._owner, now_ms(), self._lease_ms))
+                for table in held:
+                    if table.name not in mine and self._here(table.name) is table:
+                        table.drop("another process has this table")
                 free = await self.stored(lambda s: s.orphans(now_ms()))
                 for name in [*mine, *(row.table for row in free)]:
                     await self._take(name)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from fairdeal.server.hall import Hall
 
 _log = logging.getLogger("fairdeal.server")
+#: after a write that took longer, nobody loses a seat for a while
+_STALL_MS: Final = 1000
 #: seconds until what could not be done is tried again
 _RETRY: Final = 1.0
 
@@ -92,11 +94,15 @@ class LiveTable:
         self._lines: set[Line] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._ticking: asyncio.Task[None] | None = None
-        #: what the log asks for now, and of which log that was counted
+        #: what the log asks for now, and from what that was counted
         self._asked: tuple[Asked, ...] = ()
-        self._counted: tuple[Dealer | None, int] = (None, 0)
+        self._counted: tuple[Dealer | None, int, int] = (None, 0, 0)
+        #: who left while no hand was open to leave
+        self._leaving: set[int] = set()
         #: why this process does not have it any more: `over`, or `moved`
         self._gone = ""
+        #: what is stored, so that anybody may know it; the dealer may be ahead
+        self._shown = self._course()
         self._since = now_ms()
         #: until then nobody loses a seat because this server was away
         self._back = self._since + self._ms(self._options.patience) if dealer else 0
@@ -149,9 +155,8 @@ class LiveTable:
         """Let a connection hear: who sits here, the log so far, and everything from now on."""
         async with self._held():
             entries = self.dealer.log.entries if self.dealer else []
-            line.greet([self._welcome(line), *map(_frame, entries)])
+            line.greet([self._welcome(line), *map(_frame, entries), *self._clock()])
             self._lines.add(line)
-            line.send(self._clock())
 
     def detach(self, line: Line) -> None:
         """A connection has gone; its seat stays."""
@@ -177,12 +182,15 @@ class LiveTable:
 
     def description(self) -> dict[str, Any]:
         """TABLE of spec/live.md."""
-        course = Course(self.state)
-        if self.dealer is not None:
-            hand = self.dealer.hand
-            replaced = [SEATS.index(by) for by in hand.replaced]
-            course = Course(self.state, hand.terms, self._closed(), replaced)
+        course = self._shown._replace(state=self.state)
         return described(self.name, self.kept, self.people, course)
+
+    def _course(self) -> Course:
+        if self.dealer is None:
+            return Course(self.state)
+        hand = self.dealer.hand
+        replaced = [SEATS.index(by) for by in hand.replaced]
+        return Course(self.state, hand.terms, self._closed(), replaced)
 
     # -- what happens --
 
@@ -200,9 +208,16 @@ class LiveTable:
         except (msgspec.DecodeError, ValueError) as error:
             raise RefusedError("malformed", f"no frame of a seat: {error}") from error
         if said.leave:
-            await self._replace(seat, "left")
+            await self._leave(seat)
         elif said.expel is not None:
             await self._expel(seat, said.expel)
+
+    async def _leave(self, seat: int) -> None:
+        """At once; between two hands, as soon as the next one is open."""
+        if self.dealer is not None and self.dealer.hand.ended:
+            self._leaving.add(seat)
+        else:
+            await self._replace(seat, "left")
 
     async def _expel(self, by: int, seat: int) -> None:
         when = self._over_at(seat)
@@ -225,21 +240,33 @@ class LiveTable:
         self.dealer = dealer = Dealer(terms, self.key, at=now_ms(), policies=self._hall.policies)
         self.state = "playing"
         first = dealer.log.entries
-        await self._hall.writer.write(
-            Begin(self._hand_name(), dealer.secret, [one.encoded() for one in first])
-        )
+        await self._store(Begin(self._hand_name(), dealer.secret, [one.encoded() for one in first]))
         self._broadcast(first, None)
+        while self._leaving:
+            seat = self._leaving.pop()
+            if SEATS[seat] in dealer.hand.persons and not dealer.hand.ended:
+                await self._replace(seat, "left")
 
     async def _publish(self, entries: Sequence[Entry], at: int | None = None) -> None:
         """Store the entries, then let everybody have them."""
         if entries:
             new = [one.encoded() for one in entries]
-            write = Append(self._hand_name(), entries[0].seq, new)
-            await self._hall.writer.write(write)
+            await self._store(Append(self._hand_name(), entries[0].seq, new))
             self._broadcast(entries, at)
 
+    async def _store(self, write: Begin | Append) -> None:
+        began = now_ms()
+        try:
+            await self._hall.writer.write(write)
+        except BaseException:  # the dealer is ahead of the store now, and stays so
+            self.drop("what was said could not be stored")
+            raise
+        if now_ms() - began > _STALL_MS:
+            self._back = self._ms(self._options.patience) + now_ms()
+
     def _broadcast(self, entries: Sequence[Entry], at: int | None) -> None:
-        frames = Frames([*map(_frame, entries), self._clock()])
+        self._shown = self._course()
+        frames = Frames([*map(_frame, entries), *self._clock()])
         for line in self._lines:
             line.share(frames)
         metrics = self._hall.metrics
@@ -279,7 +306,7 @@ class LiveTable:
             return
         last, asked = dealer.log.last_at, self._awaited()
         if dealer.hand.ended:
-            quiet = not asked  # every ack is in
+            quiet = self._leaving >= {one.seat for one in asked}  # every ack is in
             pause = self._options.pause if self._lines and self._closed() else 0.0
             yield Deadline(last + self._ms(pause) if quiet else self._patient(last + wait), None)
             return
@@ -299,13 +326,15 @@ class LiveTable:
         return next((one.over_at for one in self._awaited() if one.seat == seat), None)
 
     def _awaited(self) -> tuple[Asked, ...]:
-        """For what the hand waits. It follows from the log, so it is counted once an entry."""
+        """For what the hand waits. It follows from the log, so it is counted once an entry, and
+        once more where a seat got time to come back.
+        """
         dealer = self.dealer
         if dealer is None:
             return ()
         log, hand = dealer.log, dealer.hand
-        if self._counted != (dealer, len(log)):
-            self._counted = dealer, len(log)
+        if self._counted != (dealer, len(log), self._back):
+            self._counted = dealer, len(log), self._back
             self._asked = tuple([
                 Asked(kind, seat, self._over(log, hand, seat, kind))
                 for kind, seat in dealer.awaited()
@@ -386,12 +415,14 @@ class LiveTable:
         for line in self._lines:
             line.send(self._welcome(line))
 
-    def _clock(self) -> str:
-        """For whom the hand waits, and when the first of them may be expelled."""
+    def _clock(self) -> list[str]:
+        """For whom the hand waits, and when the first of them may be expelled; if a clock runs."""
         asked = self._awaited()
         times = [one.over_at for one in asked if one.over_at is not None]
-        left = max(0, min(times) - now_ms()) if times else None
-        return _json(clock={"awaited": sorted({one.seat for one in asked}), "left_ms": left})
+        if not times:
+            return []
+        left = max(0, min(times) - now_ms())
+        return [_json(clock={"awaited": sorted({one.seat for one in asked}), "left_ms": left})]
 
 
 def _json(**members: Any) -> str:

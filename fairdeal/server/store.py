@@ -127,6 +127,8 @@ class Store:
     def __init__(self, database: Database, vault: Vault) -> None:
         self._database = database
         self._vault = vault
+        #: if set, `write` touches only tables that are this owner's
+        self.owner: str | None = None
 
     @classmethod
     def open(cls, url: str, vault: Vault, *, read_only: bool = False) -> Store:
@@ -170,10 +172,12 @@ class Store:
         sealed = [self._seal(one) for one in writes]
         try:
             with self._database.writing() as connection:
-                _insert(connection, writes, sealed)
-            return [None] * len(writes)
+                if not self._lost(connection, writes):
+                    _insert(connection, writes, sealed)
+                    return [None] * len(writes)
         except StoreConflict:
-            return self._settle(writes, sealed)
+            pass
+        return self._settle(writes, sealed)
 
     def _seal(self, write: Write) -> Box | None:
         if isinstance(write, Append):
@@ -187,10 +191,28 @@ class Store:
         for _ in range(_LOOKS):
             try:
                 with self._database.writing() as connection:
-                    return [self._one(connection, *both) for both in zip(writes, sealed)]
+                    lost = self._lost(connection, writes)
+                    return [
+                        StoreConflict(f"another process has table {one.name.table}")
+                        if one.name.table in lost
+                        else self._one(connection, one, box)
+                        for one, box in zip(writes, sealed)
+                    ]
             except StoreConflict:
                 continue
         raise StoreUnavailable("another process writes the same hands all the time")
+
+    def _lost(self, connection: Connection, writes: Sequence[Write]) -> set[str]:
+        """Tables that are another's; nobody takes the rest before this transaction ends.
+
+        Or whoever took one over would not know of an entry that comes late.
+        """
+        if self.owner is None or self._database.alone:
+            return set()
+        names = {one.name.table for one in writes}
+        query = select(table.c.table_id, table.c.owner).where(table.c.table_id.in_(names))
+        rows = connection.execute(query.order_by(table.c.n).with_for_update(read=True))
+        return {row.table_id for row in rows if row.owner != self.owner}
 
     def _one(
         self, connection: Connection, write: Write, sealed: Box | None
@@ -304,7 +326,9 @@ class Store:
 
     def renew(self, owner: str, now: int, lease_ms: int) -> list[str]:
         """Prolong this owner's leases; the tables it still has. Others it has lost: let them go."""
-        query = update(table).where(table.c.owner == owner, _OPEN)
+        # in the order in which `write` locks them, or the two could wait for each other
+        ours = select(table.c.n).where(table.c.owner == owner, _OPEN).order_by(table.c.n)
+        query = update(table).where(table.c.n.in_(ours.with_for_update()))
         query = query.values(lease_until=now + lease_ms)
         with self._database.writing() as connection:
             return list(connection.execute(query.returning(table.c.table_id)).scalars())

@@ -47,9 +47,10 @@ class Writer:
     async def flush(self, seconds: float = 5.0) -> None:
         """Wait for what waits, for so long at most."""
         waiting = [done for _, done in self._waiting]
-        late = (await asyncio.wait(waiting, timeout=seconds))[1] if waiting else ()
-        if late:
-            _log.warning("writes are given up", extra={"writes": len(late)})
+        if waiting:
+            await asyncio.wait(waiting, timeout=seconds)
+        if self._waiting:
+            _log.warning("writes are given up", extra={"writes": len(self._waiting)})
 
     def close(self) -> None:
         """End the thread, once `run` has ended."""
