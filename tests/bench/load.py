@@ -54,7 +54,7 @@ class Server:
     """The process that is measured."""
 
     def __init__(self, folder: Path, store: str) -> None:
-        command = [sys.executable, "-c", SERVER, str(folder / "data"), store]
+        command = [sys.executable, "-P", "-c", SERVER, str(folder / "data"), store]
         with (folder / "server.log").open("wb") as errors:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
         self.address = self.process.stdout.readline().decode().strip()
