@@ -677,7 +677,8 @@ def test_whoever_cannot_be_stored_is_not_seated(tmp_path: Path, monkeypatch: Any
                 raise StoreUnavailable("the disk is full")
 
             monkeypatch.setattr(server.hall._store, "sit", refuse)
-            assert (await server.person().play(table))["error"]["code"] == "unavailable"
+            told = (await server.person().play(table))["error"]
+            assert told == {"code": "unavailable", "text": "the store cannot be reached now"}
             assert (await server.get(f"/v1/tables/{table}")).json["seats"][0] == {"kind": "free"}
             monkeypatch.setattr(server.hall._store, "create_table", refuse)
             assert (await server.post("/v1/tables", {"rules": "quick"})).status == 503
@@ -786,6 +787,13 @@ def test_another_process_s_table(tmp_path: Path) -> None:
                 assert [text async for text in swallowed(line)] == []
             assert (line.close_code, line.close_reason) == (4307, "http://127.0.0.1:1/")
             assert (await server.get("/v1/tables/far")).json["state"] == "waiting"
+            server.hall.url = "http://127.0.0.1:1/"  # one at this very address was killed just now
+            assert (await server.post("/v1/tables/far/challenge")).status == 503
+            for name in ("far", "lost"):
+                async with server.line(name) as line:
+                    (told,) = [json.loads(text) async for text in swallowed(line)]
+                assert told["error"]["code"] == "moved"
+                assert line.close_code == 1012
 
     run(test())
 
@@ -1033,6 +1041,61 @@ def test_the_keeper_goes_on_whatever_happens(tmp_path: Path, monkeypatch: Any, c
             assert {"the store does not answer", "a table cannot be resumed"} <= said
 
     caplog.set_level(logging.WARNING)
+    run(test())
+
+
+def test_a_table_that_is_still_resumed_holds_up_no_stop(tmp_path: Path, monkeypatch: Any) -> None:
+    async def test() -> None:
+        monkeypatch.setattr("fairdeal.server.hall._LOADING", 0.01)
+        async with served(tmp_path) as server:
+            forever = asyncio.Event()
+
+            async def load(_: str) -> Any:
+                await forever.wait()
+
+            monkeypatch.setattr(server.hall, "_load", load)
+            asking = asyncio.create_task(server.hall.find("t"))
+            await asyncio.sleep(0)
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+
+    run(test())
+
+
+def test_a_table_whose_lease_is_lost_is_let_go(tmp_path: Path, monkeypatch: Any) -> None:
+    async def test() -> None:
+        async with served(tmp_path, patient(lease=0.03)) as server:
+            table = await server.table(bots=3)
+            async with server.person().connected(table) as line:
+                await line.recv()
+                monkeypatch.setattr(server.hall._store, "renew", lambda *_: [])
+                async for _ in swallowed(line):
+                    pass
+            assert line.close_code == 1012
+
+    run(test())
+
+
+def test_whoever_leaves_between_two_hands_has_left(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path, patient(pause=0.2)) as server:
+            table, ana = await server.table(bots=3, rules="hearts-50"), server.person()
+            async with ana.connected(table) as line:
+                async for text in swallowed(line):
+                    frame = json.loads(text)
+                    out = ana.answer(frame, text)
+                    if out is not None:
+                        await line.send(out.send.decode())
+                    if frame.get("entry", {}).get("type") == "close":
+                        await line.send('{"leave": true}')
+                        break
+                entry: dict[str, Any] = {}
+                while entry.get("type") != "replace":
+                    entry = json.loads(await line.recv()).get("entry", {})
+            assert entry["body"] == {"reason": "left", "seat": 0}
+            assert (await until_over(server, table))["result"]["left"] == [0]
+            assert (await game_of(server, table)).status == "valid"
+
     run(test())
 
 

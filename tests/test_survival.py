@@ -166,7 +166,7 @@ def test_every_seat_is_killed_at_every_message(tmp_path: Path) -> None:
                 await table.witness.until(table.played(1))
                 await table.check()
             for player in table.players:
-                assert player.kills >= 3 * (18 if LONG else 5)
+                assert player.kills >= 3 * (17 if LONG else 5)
 
     run(test())
 

@@ -25,7 +25,14 @@ from fairdeal.messages import Close, Entry, Person, ReplaceReason
 from fairdeal.parties import SEATS
 from fairdeal.server.lines import GOING_AWAY, OVER, Frames, Line
 from fairdeal.server.setup import GAME, Course, Kept, described, first_terms, person
-from fairdeal.server.store import Append, Begin, HandName, StoreConflict, StoreError
+from fairdeal.server.store import (
+    Append,
+    Begin,
+    HandName,
+    StoreConflict,
+    StoreError,
+    StoreUnavailable,
+)
 
 if TYPE_CHECKING:
     from fairdeal.server.hall import Hall
@@ -75,6 +82,11 @@ class Asked(NamedTuple):
     over_at: int | None
 
 
+def trouble(error: StoreError) -> str:
+    """What is told of it to whoever asked: where the database lies is not theirs to know."""
+    return "the store cannot be reached now" if isinstance(error, StoreUnavailable) else str(error)
+
+
 def now_ms() -> int:
     """The time of the log: milliseconds since the Unix epoch."""
     return time.time_ns() // 1_000_000
@@ -121,7 +133,7 @@ class LiveTable:
                 self.drop("another process has this table")
                 raise RefusedError("moved", "another process has this table") from error
             except StoreError as error:
-                raise RefusedError("unavailable", str(error)) from error
+                raise RefusedError("unavailable", trouble(error)) from error
             except FairdealError as error:
                 raise RefusedError(getattr(error, "code", "refused"), str(error)) from error
             self._arm()

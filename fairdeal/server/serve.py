@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import secrets
 import signal
 import socket
@@ -25,6 +26,7 @@ from fairdeal.server.vault import Vault
 from fairdeal.server.wire import Wire
 from fairdeal.signing import SigningKey
 
+_log = logging.getLogger("fairdeal.server")
 #: seconds after which the thread that writes may have the interpreter from the one that plays
 _SWITCH: Final = 0.001
 
@@ -64,17 +66,24 @@ def serve(settings: Settings, options: Options, started: Callable[[str, str], No
     keys and stores that cannot be used.
     """
     if not (settings.store and settings.keys and settings.secret_keys):
-        files.make_folder(settings.data)
+        files.make_folder(settings.data, secret=True)
     keys = [SigningKey(one) for one in _read_keys(settings, settings.keys, "server.key")]
     vault = Vault(_read_keys(settings, settings.secret_keys, "secrets.key"))
     url = settings.store or f"sqlite:///{files.inside(settings.data, 'fairdeal.sqlite')}"
     with _listening(settings.host, settings.port) as door:
         hall = Hall(Store.open(url, vault), keys, options, url=settings.url)
         server = _Server(_config(hall, options))
-        server.listening = lambda: started(_address(door), keys[0].public.hex())
+        address, public = _address(door), keys[0].public.hex()
+        server.listening = lambda: _started(address, public, started)
         _tune()
         with _signals_end_here():
             _run(server, door)
+        _log.info("stopped", extra={"address": address})
+
+
+def _started(address: str, public: str, started: Callable[[str, str], None]) -> None:
+    _log.info("serving", extra={"address": address, "server_key": public})
+    started(address, public)
 
 
 def _tune() -> None:
@@ -97,7 +106,7 @@ def _listening(host: str, port: int) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=2048)
     except OSError as error:
-        why = (error.strerror or "no such address").lower()
+        why = (error.strerror or "no such address").lower().partition(" (while")[0]
         raise FairdealError(f"cannot listen at {host}, port {port}: {why}") from None
 
 
