@@ -20,12 +20,15 @@ import pytest
 import websockets
 from inside import OPTIONS, Person, Served, login, run, served, swallowed
 
+from websockets.frames import Frame
+from websockets.streams import StreamReader
+
 import fairdeal
 from fairdeal.errors import FairdealError
 from fairdeal.server import serve
 from fairdeal.server.hall import Hall
 from fairdeal.server.limits import Bucket, Buckets
-from fairdeal.server.lines import Line
+from fairdeal.server.lines import Frames, Line
 from fairdeal.server.live import RefusedError, now_ms
 from fairdeal.server.logs import log_to_stderr
 from fairdeal.server.options import Options
@@ -37,6 +40,7 @@ from fairdeal.server.store import (
     StoreError,
     StoreUnavailable,
 )
+from fairdeal.server.wire import text_frames
 from fairdeal.signing import SigningKey
 
 
@@ -861,6 +865,50 @@ def test_a_line_that_nobody_reads_is_closed() -> None:
         assert sent == [1008]
 
     run(test())
+
+
+def test_a_line_past_asgi_is_closed_too_where_too_much_waits() -> None:
+    async def test() -> None:
+        put, waits = [], [10, 200]
+        line = Line(0, 100, lambda frames: put.append(frames) or waits[len(put) - 1])
+
+        async def close(code: int, reason: str) -> None:
+            put.append(code)
+
+        shared = Frames(["a", "b" * 200])
+        line.share(shared)
+        line.share(shared)
+        line.send("never")
+        await line.pump(close, close)  # type: ignore[arg-type]
+        assert put == [shared.encoded, shared.encoded, 1008]
+
+    run(test())
+
+
+def test_what_is_no_websocket_is_refused(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            host, port = server.base.removeprefix("http://").split(":")
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(
+                b"GET /v1/tables/t/seat HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\n"
+                b"Upgrade: websocket\r\nSec-WebSocket-Version: 7\r\n\r\n"
+            )
+            assert (await reader.readline()).split()[1] in (b"400", b"426")
+            writer.close()
+
+    run(test())
+
+
+@pytest.mark.parametrize("size", [0, 125, 126, 65535, 65536])
+def test_a_frame_is_what_a_client_reads(size: int) -> None:
+    reader = StreamReader()
+    reader.feed_data(text_frames(["x" * size, "é"]))
+    for text in ("x" * size, "é"):
+        parsing = Frame.parse(reader.read_exact, mask=False)
+        with pytest.raises(StopIteration) as done:
+            next(parsing)
+        assert (done.value.value.opcode, done.value.value.data) == (1, text.encode())
 
 
 def test_logs_are_json_and_hold_what_was_given(capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,6 +34,7 @@ from fairdeal.server.lines import GOING_AWAY, OVER, Line
 from fairdeal.server.live import LiveTable, RefusedError, now_ms, trouble
 from fairdeal.server.setup import GAME
 from fairdeal.server.store import HandName, StoreError
+from fairdeal.server.wire import put_of
 from fairdeal.signing import verifies
 
 _log = logging.getLogger("fairdeal.server")
@@ -260,7 +261,7 @@ class Doors:
         await self._talk(socket, table, None)
 
     async def _talk(self, socket: WebSocket, table: LiveTable, seat: int | None) -> None:
-        line = Line(seat, self._options.max_waiting)
+        line = Line(seat, self._options.max_waiting, put_of(socket.scope))
         pump = asyncio.create_task(line.pump(socket.send_text, socket.close))
         try:
             await table.attach(line)
