@@ -1,10 +1,10 @@
 """Two copies side by side, and proofs that stand alone (spec section 8).
 
 A server can show two people two logs that each verify. `compare` finds where two copies of a hand
-part, and whether somebody signed two messages that cannot both be true. Such a pair is a *proof*: a
-small file that `fairdeal.verify` confirms without the transcripts. What merely looks so (two
-persons' messages in another order, a copy that is shorter) is no proof, and is said to be what it
-is.
+part, and whether somebody signed two messages that cannot both be true, or the server two that
+cannot stand in one log. Such a pair is a *proof*: a small file that `fairdeal.verify` confirms
+without the transcripts. What merely looks so (two persons' messages in another order, a copy that
+is shorter) is no proof, and is said to be what it is.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _compare_opens(mine: Log, theirs: Log) -> Comparison:
 def _compare_logs(mine: Log, theirs: Log) -> Comparison:
     pairs = zip(mine.hashes, theirs.hashes, strict=False)
     parts = next((n for n, (one, other) in enumerate(pairs) if one != other), None)
-    found = _contradiction(mine, theirs)
+    found = _contradiction(mine, theirs) or _left_out(mine, theirs)
     if found is not None:
         return _proven(
             mine, theirs, *found, min(len(mine), len(theirs)) if parts is None else parts
@@ -142,7 +142,7 @@ def _compare_logs(mine: Log, theirs: Log) -> Comparison:
     if parts is not None:
         return _no_proof(
             f"the copies part at entry {parts}, but nobody's signatures contradict each other: "
-            "what only the order of persons' messages, or times that nobody signed, can do",
+            "one of them shows nothing that the server signed over that entry",
             parts,
         )
     short, long = sorted((len(mine), len(theirs)))
@@ -185,6 +185,28 @@ def _contradiction(mine: Log, theirs: Log) -> tuple[_Said, int] | None:
     return None
 
 
+def _left_out(mine: Log, theirs: Log) -> tuple[_Said, int] | None:
+    """The first two of the server's where one saw another message in the other's place (8.2)."""
+    ours, others = _followed(mine), _followed(theirs)
+    last = min(max(ours, default=0), max(others, default=0))
+    for place in sorted({*ours, *others}):
+        if place > last:
+            break
+        if mine.message_hashes[place] != theirs.message_hashes[place]:
+            one, other = (min(at for at in found if at >= place) for found in (ours, others))
+            return ours[one], other
+    return None
+
+
+def _followed(log: Log) -> dict[int, _Said]:
+    """The server's signed entries that saw the entry just before them, by place."""
+    return {
+        said.place: said
+        for said in _signed(log)
+        if said.party == SERVER and log.seen_by(said.place) == said.place - 1
+    }
+
+
 def _signed(log: Log) -> Iterator[_Said]:
     """The entries of the unbroken chain that carry a valid signature and saw an entry of it."""
     hand, prev = Hand(), GENESIS
@@ -215,7 +237,8 @@ def _slots(message: Message, said: _Said) -> Iterator[Slot]:
 def _proven(mine: Log, theirs: Log, one: _Said, other: int, parts: int) -> Comparison:
     claims = (_claim(mine, one.place), _claim(theirs, other))
     proof = Proof(claims=claims, key=one.key, open=_opened(mine))
-    what = mine.entries[one.place].message.type
+    pair = mine.entries[one.place].message.type, theirs.entries[other].message.type
+    what = ", ".join(dict.fromkeys(pair))
     return Comparison(
         culprit=one.party,
         parts_at=parts,
@@ -286,7 +309,17 @@ def judge_proof(data: bytes) -> tuple[Open, Finding]:
         for n, (claim, one) in enumerate(zip(proof.claims, said, strict=True)):
             problem = "its chain does not lead from `open` to what it saw"
             _require(_leads(claim, one, hand_id), problem, f"$.proof.claims[{n}].chain")
-        _require(_contradict(first, second, culprit), "both can be true", "$.proof.claims")
+        if not _contradict(first, second, culprit):
+            left_out = culprit == SERVER and _leaves_out(proof.claims, said)
+            _require(left_out, "both can be true", "$.proof.claims")
+            return terms, finding(
+                "equivocation",
+                by=SERVER,
+                entries=(),
+                expected=f"{first.type} by {first.by} and {second.type} by {second.by} in one log",
+                found="each in another, both signed",
+                culprit=SERVER,
+            )
     return terms, finding(
         "equivocation",
         by=first.by,
@@ -345,3 +378,13 @@ def _contradict(first: Message, second: Message, culprit: str) -> bool:
     once = CONTRADICTS_SERVER if culprit == SERVER else CONTRADICTS_PERSON
     family = once.get(first.type)
     return family is not None and family == once.get(second.type)
+
+
+def _leaves_out(claims: tuple[Claim, Claim], said: list[Message]) -> bool:
+    """Whether what the later message of the server's saw has another in the earlier one's place."""
+    (early, one), (late, other) = sorted(
+        zip(claims, said, strict=True), key=lambda pair: len(pair[0].chain)
+    )
+    place = len(early.chain)
+    stands = [link.message for link in late.chain] + [other.digest().hex()]
+    return stands[place] != one.digest().hex()
