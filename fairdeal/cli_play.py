@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 )
 @click.option("--name", metavar="NAME", help="Your name at the table; everybody sees it.")
 @click.option("--folder", metavar="DIR", help="Your key, records and copies; ~/.fairdeal.")
-@click.option("--server-key", metavar="HEX", help="The server's public key, if you know it.")
+@click.option("--server-key", metavar="HEX", help="The server's public key; remembered.")
 @click.option("--rules", metavar="NAME", help="At a new table: its rules, hearts by default.")
 @click.option("--seats", type=click.IntRange(2, 10), help="At a new table: how many sit.")
 @click.option(
@@ -40,7 +40,7 @@ def play(
     seats: int | None,
     bots: int | None,
 ) -> int:
-    r"""Play at a live table, and verify every hand.
+    """Play at a live table, and verify every hand.
 
     URL is a table's address; or a server's, which then opens a new table. Your key is made at first
     use, and the server's is remembered. Whoever comes back with the same folder takes the same seat
@@ -54,7 +54,7 @@ def play(
       fairdeal play http://localhost:8000/v1/tables/ID --bot careful/1
 
     Exit codes: as of verify, of the worst hand and of the game; 130 after Ctrl-C.
-    """
+    """  # noqa: D301 - \b is click's: it keeps the lines as they are
     if not _has_extra():
         screen.complain("fairdeal play needs: pip install 'fairdeal[play]'")
         return 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
@@ -10,12 +11,13 @@ from fairdeal.errors import FairdealError
 from fairdeal.report import screen
 
 _SECONDS = click.FloatRange(min=0)
+_shown = partial(click.option, show_default=True)
 
 
 @click.command(context_settings={"auto_envvar_prefix": "FAIRDEAL"})
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
-@click.option("--port", default=8000, show_default=True, help="0: any that is free.")
-@click.option("--data", default="fairdeal-data", show_default=True, help="Folder for all of it.")
+@_shown("--host", default="127.0.0.1", help="Where to listen.")
+@_shown("--port", default=8000, help="0: any that is free.")
+@_shown("--data", default="fairdeal-data", help="Folder for all of it.")
 @click.option("--store", metavar="URL", help="postgresql://… or sqlite:///…; by default in --data.")
 @click.option("--url", help="How others reach this process; for several on one store.")
 @click.option(
@@ -26,15 +28,15 @@ _SECONDS = click.FloatRange(min=0)
     "--secret-key", metavar="FILE", multiple=True,
     help="Encrypts the secrets of unfinished hands; of several the first, all decrypt.",
 )  # fmt: skip
-@click.option("--patience", type=_SECONDS, default=30.0, help="Seconds for a machine's answer.")
-@click.option("--idle", type=_SECONDS, default=120.0, help="Seconds for a move without a clock.")
-@click.option("--pause", type=_SECONDS, default=5.0, help="Seconds between two hands.")
-@click.option("--joining", type=_SECONDS, default=300.0, help="Seconds until bots join.")
-@click.option("--lease", type=click.FloatRange(min=0.1), default=10.0,
-              help="Seconds until another process of the store takes over.")  # fmt: skip
-@click.option("--max-tables", type=click.IntRange(1), default=10_000, help="Tables at once.")
-@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]),
-              default="info", help="What is logged, as JSON lines on standard error.")  # fmt: skip
+@_shown("--patience", type=_SECONDS, default=30.0, help="Seconds for a machine's answer.")
+@_shown("--idle", type=_SECONDS, default=120.0, help="Seconds for a move without a clock.")
+@_shown("--pause", type=_SECONDS, default=5.0, help="Seconds between two hands.")
+@_shown("--joining", type=_SECONDS, default=300.0, help="Seconds until bots join.")
+@_shown("--lease", type=click.FloatRange(min=0.1), default=10.0,
+        help="Seconds until another process of the store takes over.")  # fmt: skip
+@_shown("--max-tables", type=click.IntRange(1), default=10_000, help="Tables at once.")
+@_shown("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info",
+        help="What is logged, as JSON lines on standard error.")  # fmt: skip
 def serve(  # noqa: PLR0917
     host: str, port: int, data: str, store: str | None, url: str | None, key: tuple[str, ...],
     secret_key: tuple[str, ...], log_level: str, **options: Any,
@@ -42,8 +44,9 @@ def serve(  # noqa: PLR0917
     """Serve live tables over HTTP and WebSockets, for `fairdeal play`.
 
     With no option at all it listens on this machine and keeps its keys and a SQLite file in
-    ./fairdeal-data. Every option can be given by the environment: FAIRDEAL_PORT, FAIRDEAL_STORE.
-    It stops on SIGTERM or Ctrl-C; every hand goes on when it is started again.
+    ./fairdeal-data. Every option can be given by the environment: FAIRDEAL_PORT, FAIRDEAL_STORE;
+    FAIRDEAL_KEY may name several files, parted by spaces. It stops on SIGTERM or Ctrl-C; every hand
+    goes on when it is started again.
 
     \b
     Examples:

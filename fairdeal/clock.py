@@ -25,14 +25,15 @@ def used(log: Log, hand: Hand, by: str, until: int) -> Used:
     """
     grace = hand.terms.clock.grace_ms if hand.terms.clock else 0
     decisions = taken = reserve = 0
+    entries, end = log.entries, len(log)
     for since, step in hand.steps.items():
-        if since >= until or by not in step.parties or step.type not in _DECISIONS:
+        if by not in step.parties or since >= until or step.type not in _DECISIONS:
             continue
         began = hand.deal if step.type == "pass" and hand.deal is not None else since
         done = _decided_at(log, by, step.type, since, until)
-        if done is None or done == len(log):
+        if done is None or done == end:
             continue
-        took = log.entries[done].at - log.entries[began].at
+        took = entries[done].at - entries[began].at
         decisions, taken = decisions + 1, taken + max(0, took)
         reserve += max(0, took - grace)
     return Used(decisions, taken, reserve)

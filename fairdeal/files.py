@@ -5,7 +5,7 @@
 a `FileError`, which names the file; show it escaped, since a file's name is anybody's text.
 """
 # pathlib would be a good part of the time that `verify` has to start
-# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH112, PTH113, PTH118, PTH120, PTH123
+# ruff: noqa: PTH101, PTH103, PTH105, PTH108, PTH110, PTH112, PTH113, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -250,7 +250,13 @@ def inside(folder: str, name: str) -> str:
     return os.path.join(folder, name)
 
 
-def make_folder(path: str) -> None:
-    """The folder and those above it, where they are missing. Raises FileError."""
+def make_folder(path: str, *, secret: bool = False) -> None:
+    """The folder and those above it, where they are missing. Raises FileError.
+
+    A new `secret` folder is its owner's alone (mode 0700).
+    """
     with _named(path):
+        new = not os.path.isdir(path)
         os.makedirs(path, exist_ok=True)
+        if secret and new:
+            os.chmod(path, 0o700)

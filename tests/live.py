@@ -16,7 +16,7 @@ from fairdeal.dealer import Dealer, Terms, bot
 from fairdeal.errors import LocalProtocolError, RemoteProtocolError
 from fairdeal.games.presets import S0
 from fairdeal.messages import Clock, Close, Person
-from fairdeal.play.player import Act, Copy, Ended, HandName, Player, Send, login_hash
+from fairdeal.play.player import Act, Copy, Ended, Gone, HandName, Player, Send, login_hash
 from fairdeal.signing import SigningKey as Key
 from fairdeal.signing import verifies
 
@@ -52,6 +52,7 @@ class Live:
     ) -> None:
         self.rng = random.Random(f"live {seed}")
         self.server = Key(self.rng.randbytes(32))
+        self.signer = self.server  # of the hands, as it should be
         self.people, self.rules, self.deck, self.hands = people, rules, deck, hands
         self.clock, self.bots = clock, bots
         self.keys: dict[int, tuple[str, str]] = {}
@@ -163,7 +164,7 @@ class Live:
         )
 
     def _open(self, terms: Terms) -> None:
-        self.dealer = Dealer(terms, self.server, at=self.at, entropy=self.rng.randbytes)
+        self.dealer = Dealer(terms, self.signer, at=self.at, entropy=self.rng.randbytes)
         self.logs.append(self.dealer.log)
         self._broadcast(self.dealer.log.entries[:])
 
@@ -252,7 +253,13 @@ class Client:
 
     def step(self) -> bool:
         """Hear one frame, or decide; whether anything was done."""
+        return self.hear() or self.send(self.player.decide(self.policy, self.word))
+
+    def hear(self) -> bool:
+        """Hear one frame, or that none comes; whether anything was done."""
         assert self.line is not None
+        if self.memory.of(Gone):
+            return False
         if self.heard < len(self.line.outbox):
             frame = self.line.outbox[self.heard]
             self.heard += 1
@@ -261,7 +268,7 @@ class Client:
         if self.player.holds:
             self.send(self.player.idle())
             return True
-        return self.send(self.player.decide(self.policy, self.word))
+        return False
 
     def send(self, acts: list[Act]) -> bool:
         for text in self.memory.do(acts):
@@ -272,6 +279,12 @@ class Client:
     @property
     def verdicts(self) -> list[str]:
         return [one.verdict.status for one in self.memory.of(Ended)]
+
+
+def listen(*clients: Client) -> None:
+    """Until there is nothing more to hear; nobody decides anything."""
+    while sum(client.hear() for client in clients):
+        pass
 
 
 def run(*clients: Client) -> None:

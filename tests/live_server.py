@@ -24,6 +24,10 @@ class Site:
         self.weather: Callable[[ServerConnection, str], Awaitable[bool]] | None = None
         #: close code and reason for whoever connects
         self.moved: tuple[int, str] | None = None
+        #: statuses for those who connect, after the first of them
+        self.rejects: list[int] = []
+        #: sent first to whoever connects
+        self.greeting: str | None = None
         self.connections = 0
         self.wires: dict[int, tuple[Line, ServerConnection]] = {}
         self.sent: dict[int, int] = {}
@@ -55,15 +59,20 @@ class Site:
         elif request.path == f"/v1/tables/{ID}":
             status, headers, body = 200, {}, self.live.state()
         elif request.path == f"/v1/tables/{ID}/seat":
-            return None
+            return None if not self.rejects or not self.connections else self._reject(wire)
         else:
             status, headers, body = 404, {}, {"error": {"code": "not-found", "text": "no table"}}
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         told = Headers({"Content-Length": str(len(raw)), "Connection": "close", **headers})
         return Response(status, "", told, raw)
 
+    def _reject(self, wire: ServerConnection) -> Response:
+        return wire.respond(self.rejects.pop(0), "")
+
     async def _seat(self, wire: ServerConnection) -> None:
         self.connections += 1
+        if self.greeting is not None:
+            await wire.send(self.greeting)
         if self.moved is not None:
             await wire.close(*self.moved)
             return

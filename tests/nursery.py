@@ -95,9 +95,9 @@ def refuse_once(n: int) -> None:
 
 
 def die_between(n: int) -> None:
-    """In the n-th broadcast, when two frames of it have left: some have them, others do not."""
-    real_broadcast, real_pump = LiveTable._broadcast, Line.pump
-    broadcasts, frames = itertools.count(1), itertools.count(1)
+    """In the n-th broadcast, when it has left to two connections: some have it, others do not."""
+    real_broadcast, real_share = LiveTable._broadcast, Line.share
+    broadcasts, shares = itertools.count(1), itertools.count(1)
     fatal: list[str] = []
 
     def broadcast(table: LiveTable, entries: Any, at: Any) -> None:
@@ -105,16 +105,13 @@ def die_between(n: int) -> None:
             fatal.append(f'"seq":{entries[0].seq},')
         real_broadcast(table, entries, at)
 
-    async def pump(line: Line, send: Any, close: Any) -> None:
-        async def sent(frame: str) -> None:
-            await send(frame)
-            if fatal and fatal[0] in frame and next(frames) == 2:
-                die()
-
-        await real_pump(line, sent, close)
+    def share(line: Line, frames: Any) -> None:
+        real_share(line, frames)
+        if fatal and fatal[0] in frames.texts[0] and next(shares) == 2:
+            die()
 
     LiveTable._broadcast = broadcast  # type: ignore[method-assign]
-    Line.pump = pump  # type: ignore[method-assign]
+    Line.share = share  # type: ignore[method-assign]
 
 
 def refuse_by(folder: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 from pathlib import Path
 
 import pytest
 from cheats import CHEATS
 
+import fairdeal
 from fairdeal.findings import CHECKS, CODES, GAME_CHECKS, GAME_CODES, REMARKS
 from fairdeal.messages import SPEC_VERSION
 
@@ -87,15 +90,73 @@ def test_readme_tour_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "valid\n"
 
 
-def test_readme_commands_exist() -> None:
-    """Every `fairdeal` command that the README shows is one, with the options it shows."""
+PAGES = [ROOT / "README.md", *ROOT.glob("docs/*.md")]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
+def test_commands_exist(path: Path) -> None:
+    """Every `fairdeal` command that a page shows is one, with the options it shows."""
     from click.testing import CliRunner
 
     from fairdeal.cli import cli
 
-    shown = re.findall(r"^fairdeal (\w+)([^#\n]*)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    line = re.compile(r"(?:^|`|fairdeal/bin/)fairdeal ([a-z]+)([^#\n`]*)", re.MULTILINE)
+    shown = line.findall(path.read_text())
     assert len(shown) > 8
     for command, rest in shown:
         text = CliRunner().invoke(cli, [command, "--help"]).output
+        assert text.startswith("Usage: "), command
         for option in re.findall(r"--[a-z-]+", rest):
             assert option in text, (command, option)
+
+
+def test_operating_names_every_option_and_its_variable() -> None:
+    import click
+
+    from fairdeal.cli_serve import serve
+
+    text = (ROOT / "docs/operating.md").read_text()
+    for one in serve.params:
+        assert isinstance(one, click.Option)
+        variable = f"FAIRDEAL_{(one.name or '').upper()}"
+        assert f"| `{one.opts[0]}`, `{variable}` |" in text
+
+
+def test_operating_snippets_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pages' Python, in its order, beside a server's folder."""
+    from fairdeal.server.store import Append, Begin, HandName, Store
+    from fairdeal.server.vault import Vault
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fairdeal-data").mkdir()
+    keys = [b"1" * 32, b"2" * 32]
+    Path("fairdeal-data/secrets.key").write_text(keys[0].hex())
+    Path("new-secrets.key").write_text(keys[1].hex())
+    store = Store.open("sqlite:///fairdeal-data/fairdeal.sqlite", Vault(keys[:1]))
+    log = fairdeal.read_log(
+        (ROOT / "spec/vectors/transcripts/good-all-bots/transcript.json").read_bytes()
+    )
+    first, *rest = [one.encoded() for one in log.entries]
+    for table in ("one", "two"):
+        store.create_table(table, b"{}", 0)
+        name = HandName(table, "1", 1, 1)
+        store.write([Begin(name, b"secret", [first]), Append(name, 1, rest)])
+    store.finish("one")
+    store.close()
+    text = (ROOT / "docs/operating.md").read_text()
+    told = []
+    for code in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(code, "operating.md", "exec"), {})  # noqa: S102 - our own page
+        told.append(out.getvalue())
+        if len(told) == 1:
+            Path("fairdeal-data/secrets.key").write_text(keys[1].hex())  # the old one is dropped
+    assert told[0] == "1 secrets are under the new key now\n"
+    assert told[1] == "two is given up\n"
+    assert told[2].split() == [
+        part
+        for table in ("one", "two")
+        for part in (table, "1", "1", str(len(log)), log.hashes[-1])
+    ]
+    assert sorted(path.name for path in tmp_path.glob("*.json")) == ["one.json", "two.json"]

@@ -54,8 +54,8 @@ INSIDE: dict[str, tuple[tuple[str, ...], ...]] = {
         ("demo",),
     ),
     "server": (
-        ("__init__", "limits", "lines", "logs", "metrics", "options", "schema", "setup", "vault"),
-        ("database",),
+        ("__init__", "limits", "logs", "metrics", "options", "schema", "setup", "vault", "wire"),
+        ("database", "lines"),
         ("store",),
         ("live", "writer"),
         ("hall",),

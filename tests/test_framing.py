@@ -850,7 +850,7 @@ def play_until(
 def test_random_frames_name_nobody_honest(batch: int) -> None:
     worlds = [World(("random", batch, n), hand=1 + 3 * (n % 2)) for n in range(3)]
     pools = list(history(0)[1])
-    for number in range(20_000 if LONG else 300):
+    for number in range(20_000 if LONG else 150):
         rng = random.Random(f"frame {batch} {number}")
         log = random_frame(rng, worlds, pools)
         verdict = verify(log.encoded())

@@ -99,7 +99,7 @@ def points_add_up(game: HeartsGame, course: Tricks, kitty: list[str]) -> None:
         assert sum(game.points(course, kitty, moon)) == expected + good
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=120, deadline=None, derandomize=True, database=None)
 @given(RULES, st.integers(3, 10), st.integers(1, 2), st.integers(0, 3), SEEDS)
 def test_any_rules_that_are_accepted(
     changes: dict[str, Any], seats: int, packs: int, gone: int, seed: int

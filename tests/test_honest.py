@@ -13,7 +13,7 @@ from fairdeal.findings import CHECKS
 from fairdeal.log import compacted
 from fairdeal.messages import Clock
 
-HANDS = 2000 if os.environ.get("FAIRDEAL_LONG") else 120
+HANDS = 2000 if os.environ.get("FAIRDEAL_LONG") else 60
 
 
 @pytest.mark.parametrize("batch", range(4))

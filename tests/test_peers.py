@@ -1,6 +1,6 @@
 """Hearts against OpenSpiel's (tests/peers/openspiel.py says how, and where the two differ).
 
-25 hands of each option set; 2,000 with FAIRDEAL_LONG.
+8 hands of each option set; 2,000 with FAIRDEAL_LONG.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def options_with(**changes: bool) -> Options:
 
 @pytest.mark.parametrize("options", option_sets(), ids=label)
 def test_both_play_the_same_hearts(options: Options) -> None:
-    tally = compare(options, 2000 if LONG else 25)
+    tally = compare(options, 2000 if LONG else 8)
     assert tally.differences == []
     assert tally.plays == 52 * tally.hands
     if LONG:

@@ -10,7 +10,7 @@ run:
 * two honest seats that both finished hold the same messages up to `close`, or their copies prove
   that the server signed two logs.
 
-200 examples in CI, always the same; 10,000 with FAIRDEAL_LONG.
+120 examples in CI, always the same; 10,000 with FAIRDEAL_LONG.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from fairdeal.shuffle import words
 LONG = bool(os.environ.get("FAIRDEAL_LONG"))
 settings.register_profile(
     "machine",
-    max_examples=10_000 if LONG else 200,
+    max_examples=10_000 if LONG else 120,
     stateful_step_count=25,
     deadline=None,
     derandomize=not LONG,

@@ -29,8 +29,8 @@ SPEC = Path(__file__).parent.parent / "spec"
 GAMES = sorted((SPEC / "vectors/games").glob("*/game.json"))
 TRANSCRIPTS = sorted((SPEC / "vectors/transcripts").glob("*/transcript.json"))
 LONG = bool(os.environ.get("FAIRDEAL_LONG"))
-HANDS = 1000 if LONG else 200
-BENT = 4000 if LONG else 160
+HANDS = 1000 if LONG else 80
+BENT = 4000 if LONG else 80
 
 
 def load() -> ModuleType:
@@ -669,7 +669,7 @@ def shuffled_hands(hands: list[Any], rng: random.Random) -> list[Any]:
 @pytest.mark.parametrize("batch", range(2))
 def test_agree_on_games_that_deviate_between_hands(batch: int) -> None:
     rng, codes = random.Random(f"games {batch}"), set()
-    for number in range(BENT // 4):
+    for number in range(BENT // 2):
         played = their_game(rng, rng.choice((0, 0.03, 0.15)))
         hands = shuffled_hands([{"entries": hand.entries} for hand in played], rng)
         pins: dict[str, Any] = {}

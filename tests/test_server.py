@@ -20,12 +20,15 @@ import pytest
 import websockets
 from inside import OPTIONS, Person, Served, login, run, served, swallowed
 
+from websockets.frames import Frame
+from websockets.streams import StreamReader
+
 import fairdeal
 from fairdeal.errors import FairdealError
 from fairdeal.server import serve
 from fairdeal.server.hall import Hall
 from fairdeal.server.limits import Bucket, Buckets
-from fairdeal.server.lines import Line
+from fairdeal.server.lines import Frames, Line
 from fairdeal.server.live import RefusedError, now_ms
 from fairdeal.server.logs import log_to_stderr
 from fairdeal.server.options import Options
@@ -37,6 +40,7 @@ from fairdeal.server.store import (
     StoreError,
     StoreUnavailable,
 )
+from fairdeal.server.wire import text_frames
 from fairdeal.signing import SigningKey
 
 
@@ -673,7 +677,8 @@ def test_whoever_cannot_be_stored_is_not_seated(tmp_path: Path, monkeypatch: Any
                 raise StoreUnavailable("the disk is full")
 
             monkeypatch.setattr(server.hall._store, "sit", refuse)
-            assert (await server.person().play(table))["error"]["code"] == "unavailable"
+            told = (await server.person().play(table))["error"]
+            assert told == {"code": "unavailable", "text": "the store cannot be reached now"}
             assert (await server.get(f"/v1/tables/{table}")).json["seats"][0] == {"kind": "free"}
             monkeypatch.setattr(server.hall._store, "create_table", refuse)
             assert (await server.post("/v1/tables", {"rules": "quick"})).status == 503
@@ -782,6 +787,13 @@ def test_another_process_s_table(tmp_path: Path) -> None:
                 assert [text async for text in swallowed(line)] == []
             assert (line.close_code, line.close_reason) == (4307, "http://127.0.0.1:1/")
             assert (await server.get("/v1/tables/far")).json["state"] == "waiting"
+            server.hall.url = "http://127.0.0.1:1/"  # one at this very address was killed just now
+            assert (await server.post("/v1/tables/far/challenge")).status == 503
+            for name in ("far", "lost"):
+                async with server.line(name) as line:
+                    (told,) = [json.loads(text) async for text in swallowed(line)]
+                assert told["error"]["code"] == "moved"
+                assert line.close_code == 1012
 
     run(test())
 
@@ -853,6 +865,50 @@ def test_a_line_that_nobody_reads_is_closed() -> None:
         assert sent == [1008]
 
     run(test())
+
+
+def test_a_line_past_asgi_is_closed_too_where_too_much_waits() -> None:
+    async def test() -> None:
+        put, waits = [], [10, 200]
+        line = Line(0, 100, lambda frames: put.append(frames) or waits[len(put) - 1])
+
+        async def close(code: int, reason: str) -> None:
+            put.append(code)
+
+        shared = Frames(["a", "b" * 200])
+        line.share(shared)
+        line.share(shared)
+        line.send("never")
+        await line.pump(close, close)  # type: ignore[arg-type]
+        assert put == [shared.encoded, shared.encoded, 1008]
+
+    run(test())
+
+
+def test_what_is_no_websocket_is_refused(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            host, port = server.base.removeprefix("http://").split(":")
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(
+                b"GET /v1/tables/t/seat HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\n"
+                b"Upgrade: websocket\r\nSec-WebSocket-Version: 7\r\n\r\n"
+            )
+            assert (await reader.readline()).split()[1] in (b"400", b"426")
+            writer.close()
+
+    run(test())
+
+
+@pytest.mark.parametrize("size", [0, 125, 126, 65535, 65536])
+def test_a_frame_is_what_a_client_reads(size: int) -> None:
+    reader = StreamReader()
+    reader.feed_data(text_frames(["x" * size, "é"]))
+    for text in ("x" * size, "é"):
+        parsing = Frame.parse(reader.read_exact, mask=False)
+        with pytest.raises(StopIteration) as done:
+            next(parsing)
+        assert (done.value.value.opcode, done.value.value.data) == (1, text.encode())
 
 
 def test_logs_are_json_and_hold_what_was_given(capsys: pytest.CaptureFixture[str]) -> None:
@@ -985,6 +1041,61 @@ def test_the_keeper_goes_on_whatever_happens(tmp_path: Path, monkeypatch: Any, c
             assert {"the store does not answer", "a table cannot be resumed"} <= said
 
     caplog.set_level(logging.WARNING)
+    run(test())
+
+
+def test_a_table_that_is_still_resumed_holds_up_no_stop(tmp_path: Path, monkeypatch: Any) -> None:
+    async def test() -> None:
+        monkeypatch.setattr("fairdeal.server.hall._LOADING", 0.01)
+        async with served(tmp_path) as server:
+            forever = asyncio.Event()
+
+            async def load(_: str) -> Any:
+                await forever.wait()
+
+            monkeypatch.setattr(server.hall, "_load", load)
+            asking = asyncio.create_task(server.hall.find("t"))
+            await asyncio.sleep(0)
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+
+    run(test())
+
+
+def test_a_table_whose_lease_is_lost_is_let_go(tmp_path: Path, monkeypatch: Any) -> None:
+    async def test() -> None:
+        async with served(tmp_path, patient(lease=0.03)) as server:
+            table = await server.table(bots=3)
+            async with server.person().connected(table) as line:
+                await line.recv()
+                monkeypatch.setattr(server.hall._store, "renew", lambda *_: [])
+                async for _ in swallowed(line):
+                    pass
+            assert line.close_code == 1012
+
+    run(test())
+
+
+def test_whoever_leaves_between_two_hands_has_left(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path, patient(pause=0.2)) as server:
+            table, ana = await server.table(bots=3, rules="hearts-50"), server.person()
+            async with ana.connected(table) as line:
+                async for text in swallowed(line):
+                    frame = json.loads(text)
+                    out = ana.answer(frame, text)
+                    if out is not None:
+                        await line.send(out.send.decode())
+                    if frame.get("entry", {}).get("type") == "close":
+                        await line.send('{"leave": true}')
+                        break
+                entry: dict[str, Any] = {}
+                while entry.get("type") != "replace":
+                    entry = json.loads(await line.recv()).get("entry", {})
+            assert entry["body"] == {"reason": "left", "seat": 0}
+            assert (await until_over(server, table))["result"]["left"] == [0]
+            assert (await game_of(server, table)).status == "valid"
+
     run(test())
 
 

@@ -901,3 +901,21 @@ def test_a_missing_postgresql_fails_in_ci_and_is_skipped_elsewhere(monkeypatch):
     monkeypatch.delenv("CI")
     with pytest.raises(pytest.skip.Exception):
         require_postgres()
+
+
+def test_who_lost_a_table_writes_nothing_more_there():
+    url = require_postgres().new_database()
+    with opened(url) as store:
+        store.create_table("u", b"{}", 1)
+        store.owner = "a"
+        for name in ("t", "u"):
+            store.claim(name, "a", "", 0, 10)
+        other = HandName("u", "g", 1, 1)
+        assert store.write([Begin(ONE, SECRET, entries(1)), Begin(other, SECRET, entries(1))]) == [
+            None,
+            None,
+        ]
+        store.claim("t", "b", "", 10, 10)
+        results = store.write([Append(ONE, 1, [entry(1)]), Append(other, 1, [entry(1)])])
+        assert texts(results) == ["another process has table t", None]
+        assert (store.entries(ONE), store.entries(other)) == (entries(1), entries(2))

@@ -18,13 +18,15 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 
 from fairdeal.errors import MalformedError, RemoteProtocolError
 from fairdeal.play.address import Address, AddressError, UnreachableError, moved, reason
-from fairdeal.play.player import Act, Copy, Gone, Over, Player, Send
+from fairdeal.play.player import Act, Copy, Gone, Notice, Over, Player, Send, Told
 from fairdeal.play.records import Folder
 from fairdeal.play.stream import MAX_FRAME, RefusedError
 
 #: a table of another process: the address is the reason of the close
 MOVED: Final = 4307
 _NOT_FOUND: Final = (404, 410)
+#: after how many failures in a row people are told
+_TOLD: Final = 2
 
 
 class Pace:
@@ -42,7 +44,7 @@ class Pace:
 class Front(Protocol):
     """Whoever shows the table and decides at it."""
 
-    def act(self, act: Act) -> None:
+    def act(self, act: Told) -> None:
         """Something happened: a hand ended, a notice, the end of the game."""
 
     def changed(self) -> None:
@@ -59,6 +61,8 @@ class Session:
         self.here = here
         #: that the table is there no more, in words; empty while it is
         self.ended = ""
+        #: by which address the user came
+        self.home = here
         self._server = here.server
         self._folder = folder
         self._front = front
@@ -91,6 +95,7 @@ class Session:
                     raise UnreachableError(
                         f"cannot connect to {self.here.url}: {reason(error)}"
                     ) from error
+                self.here = self.home  # whoever has the table now is known there
             self._wire = None
             if self.player.news > news:
                 self._failures = self._refusals = self._moves = 0
@@ -152,14 +157,20 @@ class Session:
             await self.do(acts)
 
     async def _next(self, wire: ClientConnection) -> str | bytes | None:
-        """The next frame; None if a held word may go, or the stream did not begin in time."""
-        if self.player.holds:
-            with contextlib.suppress(TimeoutError):
-                return await asyncio.wait_for(wire.recv(), self._pace.quiet)
-            return None
-        if self.player.seated:
-            return await wire.recv()
-        return await asyncio.wait_for(wire.recv(), self._pace.timeout)
+        """The next frame; None if a held word may go. Raises TimeoutError if no stream begins."""
+        held = self.player.holds
+        limit = self._pace.quiet if held else None if self.player.seated else self._pace.timeout
+        coming = asyncio.ensure_future(wire.recv())
+        coming.add_done_callback(_looked_at)
+        try:
+            await asyncio.wait({coming}, timeout=limit)
+            if coming.done():
+                return coming.result()
+        finally:
+            coming.cancel()
+        if not held:
+            raise TimeoutError("the server says nothing")
+        return None
 
     async def _send(self, act: Send) -> None:
         if act.hand is not None and act.record is not None:
@@ -175,9 +186,9 @@ class Session:
             await wire.send(act.text)
 
     def _pin(self) -> None:
-        """At the first use, the key of the server that the user named."""
+        """The key of the first use, or another one that the user named since."""
         key = self.player.server_key
-        if key is not None and self._folder.pinned(self._server) is None:
+        if key is not None and self._folder.pinned(self._server) != key:
             self._folder.pin(self._server, key)
 
     def _keep(self, frame: str | bytes) -> None:
@@ -196,10 +207,10 @@ class Session:
         close = error.rcvd
         if close is not None and close.code == MOVED:
             self._moves += 1
-            if self._moves > self._pace.refusals:
+            if self._moves > self._pace.refusals and not self._welcomed:
                 raise AddressError(f"{self._server}: redirected too often")
+            # with growing pauses: one that died has its tables a while yet, and is named
             self.here = moved(self.here, close.reason)
-            self._failures = 0
         elif self.player.leaving:
             self.ended = "you left the table"
         else:
@@ -212,10 +223,19 @@ class Session:
         if not self._welcomed:
             text = f"cannot connect to {self.here.url}: the server answers {status}"
             raise UnreachableError(text) from error
+        self.here = self.home
 
     async def _pause(self) -> None:
         """Longer each time, and never quite the same: not all come back in one moment."""
         pace = self._pace
         wait = min(pace.longest, pace.first * 2**self._failures)
+        if self._failures == _TOLD and self._welcomed:
+            self._front.act(Notice("the connection is lost: trying again"))
         self._failures = min(self._failures + 1, 30)
         await asyncio.sleep(wait * (0.5 + secrets.randbelow(1000) / 2000))
+
+
+def _looked_at(done: asyncio.Future[str | bytes]) -> None:
+    """Whoever is cancelled meanwhile has nobody left to tell of a lost connection."""
+    if not done.cancelled():
+        done.exception()

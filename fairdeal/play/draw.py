@@ -30,7 +30,7 @@ HELP = (
     "  add, subtract   if you shot the moon and may choose",
     "  e N       expel seat N, whose time is over; a bot takes that seat",
     "  leave     leave the game for good; a bot takes your seat",
-    "  quit      leave this terminal and keep the seat; the same command comes back to it",
+    "  quit      leave this terminal and keep the seat; the table's address leads back",
 )
 
 

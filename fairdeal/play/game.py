@@ -16,7 +16,7 @@ from fairdeal.play.connection import Pace, Session
 from fairdeal.play.draw import Look
 from fairdeal.play.keyboard import Lines, in_thread, stdin_lines
 from fairdeal.play.outcome import Outcome
-from fairdeal.play.player import Act, Ended, Gone, Notice, Over, Player
+from fairdeal.play.player import Ended, Gone, Over, Player, Told
 from fairdeal.play.records import Folder
 from fairdeal.play.robot import Robot
 from fairdeal.play.stream import Free, RefusedError
@@ -76,6 +76,8 @@ class Run:
             here = await in_thread(open_table, here.server, wish.terms)
             screen.show([screen.line("table: ", here.url)])
         found, state = await in_thread(find_table, here)
+        if state.state == "over":
+            raise RefusedError("over", f"the game at this table is over: see {found.url}/game")
         mine = self.key.public.hex()
         sits = any(getattr(one, "key", "") == mine for one in state.seats)
         free = any(isinstance(one, Free) for one in state.seats)
@@ -108,7 +110,7 @@ class Run:
 
     # -- what is shown --
 
-    def tell(self, act: Act) -> None:
+    def tell(self, act: Told) -> None:
         """Show what happened."""
         if isinstance(act, Ended):
             screen.show(self.outcome.hand(act))
@@ -116,15 +118,17 @@ class Run:
             last = self.outcome.last
             copies = self.folder.copies(last.hand) if last else {}
             screen.show(self.outcome.game(copies, self.key.public))
-        elif isinstance(act, Gone):
-            self.outcome.unfinished()
-            screen.show([screen.line(harmless(act.text))])
-        elif isinstance(act, Notice):
+        else:
+            if isinstance(act, Gone):
+                self.outcome.unfinished()
             screen.show([screen.line(harmless(act.text))])
 
     def _refused(self, error: Exception) -> int:
         if getattr(error, "code", "") == "pin-server-key":
-            text = f"the server at {self.wish.here.server} shows another key than before"
+            text = (
+                f"the server at {self.wish.here.server} shows another key than before; if it has "
+                "published a new one, say so with --server-key"
+            )
         else:
             text = f"refused: {error}"
         screen.complain(f"fairdeal: {text}; your records are kept in {self.folder.path}")

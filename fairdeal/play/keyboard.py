@@ -98,9 +98,7 @@ class Lines:
     @property
     def typed(self) -> bool:
         """Whether a person types them as they come; else they wait for their turn."""
-        with contextlib.suppress(OSError):
-            return os.isatty(self._handle)
-        return False
+        return os.isatty(self._handle)
 
     async def next(self) -> str | None:
         """The next line without its end, or None at the end of input."""

@@ -37,7 +37,7 @@ from fairdeal.play.stream import (
     write_frame,
 )
 from fairdeal.seat import Outgoing, Seat
-from fairdeal.signing import SigningKey
+from fairdeal.signing import SigningKey, verifies
 from fairdeal.verify import verify
 
 #: what the server answers to an honest message that crossed an entry on its way
@@ -102,7 +102,9 @@ class Gone(NamedTuple):
     text: str
 
 
-Act = Send | Copy | Ended | Notice | Over | Gone
+#: what is told to whoever shows the table
+Told = Ended | Notice | Over | Gone
+Act = Send | Copy | Told
 Recall = Callable[[HandName], bytes | None]
 
 
@@ -183,7 +185,7 @@ class Player:
         server's key or another word in this seat's name. The player is as it was.
         """
         kind, frame = read_frame(data)
-        if kind == "error" and isinstance(frame.error, Trouble):
+        if isinstance(frame.error, Trouble):
             raise RefusedError(frame.error.code, frame.error.text)
         if kind not in _EXPECTED[self._state]:
             raise StreamError(f"the server sent {kind} where the stream has none")
@@ -211,7 +213,8 @@ class Player:
         return [Send(write_frame(login=login))]
 
     def _hear_welcome(self, frame: Frame) -> list[Act]:
-        if not isinstance(frame.welcome, TableState) or not isinstance(frame.seat, int):
+        assert isinstance(frame.welcome, TableState), "read_frame has seen to that"
+        if not isinstance(frame.seat, int):
             raise StreamError("the server lets this client watch, but not sit")
         seats = frame.welcome.seats
         one = seats[frame.seat] if frame.seat < len(seats) else None
@@ -221,7 +224,8 @@ class Player:
         return []
 
     def _hear_entry(self, frame: Frame) -> list[Act]:
-        entry = read_one_entry(bytes(frame.entry) if frame.entry is not UNSET else b"")
+        assert frame.entry is not UNSET, "read_frame has seen to that"
+        entry = read_one_entry(bytes(frame.entry))
         if entry.seq == 0:
             return self._begin(entry)
         if self.seat is None or self._fresh:
@@ -233,21 +237,22 @@ class Player:
     def _hear_refused(self, frame: Frame) -> list[Act]:
         """Said again over what follows; at once, if the log has gone on meanwhile."""
         trouble = frame.refused
+        assert isinstance(trouble, Trouble), "read_frame has seen to that"
         self._last = ""
         acts: list[Act] = []
-        if isinstance(trouble, Trouble) and trouble.code not in CROSSED:
+        if trouble.code not in CROSSED:
             acts.append(Notice(f"the server refused a message: {trouble.text} ({trouble.code})"))
         if self.seat is not None and len(self.seat.log) > self._sent_at:
             acts += self._again()
         return acts
 
     def _hear_clock(self, frame: Frame) -> list[Act]:
-        self.clock = frame.clock if isinstance(frame.clock, Clock) else None
+        assert isinstance(frame.clock, Clock), "read_frame has seen to that"
+        self.clock = frame.clock
         return []
 
     def _hear_over(self, frame: Frame) -> list[Act]:
-        if not isinstance(frame.over, TableState):
-            return []
+        assert isinstance(frame.over, TableState), "read_frame has seen to that"
         self.over, self.table = True, frame.over
         return [*self._cut_off(), Over(frame.over)]
 
@@ -319,7 +324,8 @@ class Player:
         except LocalProtocolError as error:  # a record of this name, of another `open`
             raise RemoteProtocolError("record-head", str(error)) from error
         except RemoteProtocolError as error:
-            if error.code == "pin-seat-key" and (self._lost or self._fresh):
+            expected = error.code == "pin-seat-key" and (self._lost or self._fresh)
+            if expected and _is_signed(entry, bytes.fromhex(name.server)):
                 return [*self._cut_off(), Gone("this key has no seat in the hand that begins")]
             raise
         acts = self._cut_off()
@@ -383,8 +389,7 @@ class Player:
         return [] if self.seat is None or self._judged else self._ended(self.seat)
 
     def _ended(self, seat: Seat) -> list[Act]:
-        if self.hand is None:  # pragma: no cover - a seat has a hand
-            return []
+        assert self.hand is not None, "a seat has a hand"
         data = seat.log.encoded()
         acts: list[Act] = [Copy(self.hand, data)]
         if not self._judged:
@@ -428,10 +433,15 @@ class _Sitting(NamedTuple):
 
 #: the frames that may come, by the state of the connection
 _EXPECTED = {
-    "new": ("challenge",),
+    "new": ("challenge", "over"),
     "login": ("welcome",),
     "playing": ("welcome", "entry", "refused", "clock", "over"),
 }
+
+
+def _is_signed(entry: Entry, server: bytes) -> bool:
+    sig = bytes.fromhex(entry.sig or "")
+    return verifies(server, entry.message.digest(), sig)
 
 
 def login_hash(server: bytes, table: str, challenge: bytes, key: bytes, name: str) -> bytes:

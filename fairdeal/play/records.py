@@ -34,7 +34,7 @@ class Folder:
     def __init__(self, path: str) -> None:
         """Makes the folder, for its owner alone, where it is missing. Raises FileError."""
         self.path = path
-        _private_folder(path)
+        files.make_folder(path, secret=True)
 
     def key(self) -> SigningKey:
         """The player's key, made at first use. Raises FileError if the file is damaged."""
@@ -87,12 +87,12 @@ class Folder:
 
     def keep_record(self, hand: HandName, record: bytes) -> None:
         """Store what a seat remembers, on the disk before this returns. Raises FileError."""
-        _private_folder(self._game(hand))
+        files.make_folder(self._game(hand), secret=True)
         files.write(self._path(hand, "record"), record, secret=True)
 
     def keep_copy(self, hand: HandName, log: bytes) -> str:
         """Store the log of a hand; the file it is in. Raises FileError."""
-        _private_folder(self._game(hand))
+        files.make_folder(self._game(hand), secret=True)
         path = self._path(hand, "json")
         old = files.read(path) if os.path.exists(path) else _TAIL  # noqa: PTH110
         if old.startswith(log.removesuffix(_TAIL)):
@@ -104,7 +104,7 @@ class Folder:
 
     def keep_refused(self, hand: HandName, frame: bytes) -> str:
         """Store a frame that was refused, as evidence; its file. Raises FileError."""
-        _private_folder(self._game(hand))
+        files.make_folder(self._game(hand), secret=True)
         path = self._path(hand, f"refused-{secrets.token_hex(4)}")
         files.write(path, frame, secret=True)
         return path
@@ -141,13 +141,6 @@ class Folder:
 
 def _hash(*names: str) -> str:
     return tagged_hash("fairdeal/play/name", *names).hex()[:32]
-
-
-def _private_folder(path: str) -> None:
-    if not os.path.isdir(path):  # noqa: PTH112
-        files.make_folder(path)
-        with contextlib.suppress(OSError):
-            os.chmod(path, 0o700)  # noqa: PTH101
 
 
 def _lock(handle: int, path: str) -> None:

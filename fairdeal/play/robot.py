@@ -13,7 +13,7 @@ from collections.abc import Callable
 from fairdeal.errors import FairdealError
 from fairdeal.games.base import Policy
 from fairdeal.play.connection import Session
-from fairdeal.play.player import Act, Player
+from fairdeal.play.player import Act, Player, Told
 
 
 class PolicyError(FairdealError):
@@ -23,7 +23,7 @@ class PolicyError(FairdealError):
 class Robot:
     """A `Front` that decides by a policy, `think` seconds after it is asked."""
 
-    def __init__(self, policy: Policy, think: float, tell: Callable[[Act], None]) -> None:
+    def __init__(self, policy: Policy, think: float, tell: Callable[[Told], None]) -> None:
         """`tell` shows what happens."""
         self.act = tell
         self._policy = policy

@@ -13,7 +13,7 @@ from fairdeal.errors import LocalProtocolError
 from fairdeal.play.connection import Session
 from fairdeal.play.draw import HELP, Look
 from fairdeal.play.keyboard import Command, Lines, MoveError, at_any_time, command
-from fairdeal.play.player import Act, HandName, Player
+from fairdeal.play.player import Act, HandName, Player, Told
 from fairdeal.play.stream import Clock, TableState
 from fairdeal.report import screen
 from fairdeal.report.harmless import harmless
@@ -24,7 +24,7 @@ Asked = tuple[HandName | None, int, str]
 class Terminal:
     """A `Front` for a person."""
 
-    def __init__(self, tell: Callable[[Act], None], lines: Lines, look: Look) -> None:
+    def __init__(self, tell: Callable[[Told], None], lines: Lines, look: Look) -> None:
         self.act = tell
         self._lines = lines
         self._look = look
@@ -105,7 +105,7 @@ class Terminal:
                     break
             except (MoveError, LocalProtocolError) as error:
                 _say(str(error))
-        _say("your seat is kept and its clock runs: the same command comes back to it")
+        _say(f"your seat is kept and its clock runs; back to it: fairdeal play {session.home.url}")
 
     async def _due(self, player: Player) -> None:
         while player.turn is None:
@@ -116,6 +116,7 @@ class Terminal:
         """Do what a line says; whether that was to quit."""
         player = self._player
         wanted = command(text, self._cards())
+        self._leaving = self._leaving and wanted.kind == "leave"
         if wanted.kind == "quit":
             return True
         if wanted.kind == "help":

@@ -31,9 +31,10 @@ from fairdeal.messages import FORMAT_VERSION, Hex32
 from fairdeal.server.hall import ElsewhereError, Hall
 from fairdeal.server.limits import Bucket, Buckets
 from fairdeal.server.lines import GOING_AWAY, OVER, Line
-from fairdeal.server.live import LiveTable, RefusedError, now_ms
+from fairdeal.server.live import LiveTable, RefusedError, now_ms, trouble
 from fairdeal.server.setup import GAME
 from fairdeal.server.store import HandName, StoreError
+from fairdeal.server.wire import put_of
 from fairdeal.signing import verifies
 
 _log = logging.getLogger("fairdeal.server")
@@ -219,7 +220,7 @@ class Doors:
             if error.url:
                 await _closed(socket, _MOVED, error.url)
             else:
-                await self._dismissed(socket, RefusedError("unavailable", _ELSEWHERE))
+                await self._dismissed(socket, RefusedError("moved", _ELSEWHERE))
         except (RefusedError, FairdealError, TimeoutError) as error:
             await self._dismissed(socket, error)
         except WebSocketDisconnect:
@@ -230,6 +231,8 @@ class Doors:
 
     async def _dismissed(self, socket: WebSocket, error: Exception) -> None:
         """Say why, and close."""
+        if isinstance(error, StoreError):
+            error = RefusedError("unavailable", trouble(error))
         code = getattr(error, "code", "malformed")
         frame: dict[str, Any] = {
             "error": {"code": code, "text": str(error) or "the login did not come in time"}
@@ -258,7 +261,7 @@ class Doors:
         await self._talk(socket, table, None)
 
     async def _talk(self, socket: WebSocket, table: LiveTable, seat: int | None) -> None:
-        line = Line(seat, self._options.max_waiting)
+        line = Line(seat, self._options.max_waiting, put_of(socket.scope))
         pump = asyncio.create_task(line.pump(socket.send_text, socket.close))
         try:
             await table.attach(line)
@@ -317,13 +320,14 @@ async def _malformed(_: Request, error: Exception) -> Response:
 
 
 async def _no_store(_: Request, error: Exception) -> Response:
-    return _error("unavailable", str(error), 503)
+    text = trouble(error) if isinstance(error, StoreError) else ""
+    return _error("unavailable", text, 503)
 
 
 async def _elsewhere(request: Request, error: Exception) -> Response:
     url = getattr(error, "url", None)
     if not url:
-        return _error("unavailable", _ELSEWHERE, 503)
+        return _error("moved", _ELSEWHERE, 503)
     return Response(status_code=307, headers={"Location": url.rstrip("/") + request.url.path})
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -20,11 +19,20 @@ import msgspec
 from fairdeal.clock import over_at
 from fairdeal.dealer import Dealer, Terms
 from fairdeal.errors import FairdealError, LocalProtocolError
+from fairdeal.hand import Hand
+from fairdeal.log import Log
 from fairdeal.messages import Close, Entry, Person, ReplaceReason
 from fairdeal.parties import SEATS
-from fairdeal.server.lines import GOING_AWAY, OVER, Line
+from fairdeal.server.lines import GOING_AWAY, OVER, Frames, Line
 from fairdeal.server.setup import GAME, Course, Kept, described, first_terms, person
-from fairdeal.server.store import Append, Begin, HandName, StoreConflict, StoreError
+from fairdeal.server.store import (
+    Append,
+    Begin,
+    HandName,
+    StoreConflict,
+    StoreError,
+    StoreUnavailable,
+)
 
 if TYPE_CHECKING:
     from fairdeal.server.hall import Hall
@@ -53,6 +61,7 @@ class Control(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 #: a protocol's message has a signature of 128 digits, so it is longer than any of these
 _CONTROL_BYTES: Final = 64
+_DECISIONS: Final = ("pass", "play", "choose")
 _controls: Final = msgspec.json.Decoder(Control)
 
 
@@ -61,6 +70,21 @@ class Deadline(NamedTuple):
 
     at: int
     seat: int | None
+
+
+class Asked(NamedTuple):
+    """What the hand waits for: a message of a person's; and of a decision within a time, when that
+    time is used up.
+    """
+
+    kind: str
+    seat: int
+    over_at: int | None
+
+
+def trouble(error: StoreError) -> str:
+    """What is told of it to whoever asked: where the database lies is not theirs to know."""
+    return "the store cannot be reached now" if isinstance(error, StoreUnavailable) else str(error)
 
 
 def now_ms() -> int:
@@ -82,6 +106,9 @@ class LiveTable:
         self._lines: set[Line] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._ticking: asyncio.Task[None] | None = None
+        #: what the log asks for now, and from what that was counted
+        self._asked: tuple[Asked, ...] = ()
+        self._counted: tuple[Dealer | None, int, int] = (None, 0, 0)
         #: who left while no hand was open to leave
         self._leaving: set[int] = set()
         #: why this process does not have it any more: `over`, or `moved`
@@ -106,7 +133,7 @@ class LiveTable:
                 self.drop("another process has this table")
                 raise RefusedError("moved", "another process has this table") from error
             except StoreError as error:
-                raise RefusedError("unavailable", str(error)) from error
+                raise RefusedError("unavailable", trouble(error)) from error
             except FairdealError as error:
                 raise RefusedError(getattr(error, "code", "refused"), str(error)) from error
             self._arm()
@@ -251,10 +278,9 @@ class LiveTable:
 
     def _broadcast(self, entries: Sequence[Entry], at: int | None) -> None:
         self._shown = self._course()
-        frames = [*map(_frame, entries), *self._clock()]
+        frames = Frames([*map(_frame, entries), *self._clock()])
         for line in self._lines:
-            for frame in frames:
-                line.send(frame)
+            line.share(frames)
         metrics = self._hall.metrics
         metrics.entries.inc(len(entries))
         if at is not None:
@@ -290,17 +316,16 @@ class LiveTable:
         if dealer is None:
             yield Deadline(self._since + self._ms(self._options.joining), None)
             return
-        last, awaited = dealer.log.last_at, dealer.awaited()
+        last, asked = dealer.log.last_at, self._awaited()
         if dealer.hand.ended:
-            quiet = self._leaving >= {seat for _, seat in awaited}  # every ack is in
+            quiet = self._leaving >= {one.seat for one in asked}  # every ack is in
             pause = self._options.pause if self._lines and self._closed() else 0.0
             yield Deadline(last + self._ms(pause) if quiet else self._patient(last + wait), None)
             return
-        for kind, seat in awaited:
-            if kind in ("pass", "play", "choose"):
-                when = self._over_at(seat)
+        for kind, seat, over in asked:
+            if kind in _DECISIONS:
                 idle = last + self._ms(self._options.idle)
-                yield Deadline(self._patient(idle if when is None else when + wait), seat)
+                yield Deadline(self._patient(idle if over is None else over + wait), seat)
             else:
                 yield Deadline(self._patient(last + wait), seat)
 
@@ -310,13 +335,27 @@ class LiveTable:
 
     def _over_at(self, seat: int) -> int | None:
         """When a seat may be expelled, or None if no decision within a time is awaited of it."""
+        return next((one.over_at for one in self._awaited() if one.seat == seat), None)
+
+    def _awaited(self) -> tuple[Asked, ...]:
+        """For what the hand waits. It follows from the log, so it is counted once an entry, and
+        once more where a seat got time to come back.
+        """
         dealer = self.dealer
-        kinds = [kind for kind, one in dealer.awaited() if one == seat] if dealer else []
-        if dealer is None or dealer.hand.ended or not kinds:
-            return None
-        when = over_at(dealer.log, dealer.hand, SEATS[seat], kinds[0])
-        decides = kinds[0] in ("pass", "play", "choose")
-        return self._patient(when) if decides and when is not None else None
+        if dealer is None:
+            return ()
+        log, hand = dealer.log, dealer.hand
+        if self._counted != (dealer, len(log), self._back):
+            self._counted = dealer, len(log), self._back
+            self._asked = tuple([
+                Asked(kind, seat, self._over(log, hand, seat, kind))
+                for kind, seat in dealer.awaited()
+            ])  # fmt: skip
+        return self._asked
+
+    def _over(self, log: Log, hand: Hand, seat: int, kind: str) -> int | None:
+        over = over_at(log, hand, SEATS[seat], kind) if kind in _DECISIONS else None
+        return None if over is None else self._patient(over)
 
     def _arm(self, at_least: float = 0.001) -> None:
         """Wake up at the next deadline, but not before so many seconds."""
@@ -390,16 +429,16 @@ class LiveTable:
 
     def _clock(self) -> list[str]:
         """For whom the hand waits, and when the first of them may be expelled; if a clock runs."""
-        awaited = sorted({seat for _, seat in self.dealer.awaited()}) if self.dealer else []
-        times = [when for seat in awaited if (when := self._over_at(seat)) is not None]
+        asked = self._awaited()
+        times = [one.over_at for one in asked if one.over_at is not None]
         if not times:
             return []
         left = max(0, min(times) - now_ms())
-        return [_json(clock={"awaited": awaited, "left_ms": left})]
+        return [_json(clock={"awaited": sorted({one.seat for one in asked}), "left_ms": left})]
 
 
 def _json(**members: Any) -> str:
-    return json.dumps(msgspec.to_builtins(members), separators=(",", ":"))
+    return msgspec.json.encode(members).decode()
 
 
 def _frame(entry: Entry) -> str:

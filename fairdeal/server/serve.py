@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import logging
 import secrets
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import uvicorn
 
@@ -20,7 +23,12 @@ from fairdeal.server.hall import Hall
 from fairdeal.server.options import Options
 from fairdeal.server.store import Store
 from fairdeal.server.vault import Vault
+from fairdeal.server.wire import Wire
 from fairdeal.signing import SigningKey
+
+_log = logging.getLogger("fairdeal.server")
+#: seconds after which the thread that writes may have the interpreter from the one that plays
+_SWITCH: Final = 0.001
 
 
 class Settings(NamedTuple):
@@ -58,16 +66,32 @@ def serve(settings: Settings, options: Options, started: Callable[[str, str], No
     keys and stores that cannot be used.
     """
     if not (settings.store and settings.keys and settings.secret_keys):
-        files.make_folder(settings.data)
+        files.make_folder(settings.data, secret=True)
     keys = [SigningKey(one) for one in _read_keys(settings, settings.keys, "server.key")]
     vault = Vault(_read_keys(settings, settings.secret_keys, "secrets.key"))
     url = settings.store or f"sqlite:///{files.inside(settings.data, 'fairdeal.sqlite')}"
     with _listening(settings.host, settings.port) as door:
         hall = Hall(Store.open(url, vault), keys, options, url=settings.url)
         server = _Server(_config(hall, options))
-        server.listening = lambda: started(_address(door), keys[0].public.hex())
+        address, public = _address(door), keys[0].public.hex()
+        server.listening = lambda: _started(address, public, started)
+        _tune()
         with _signals_end_here():
             _run(server, door)
+        _log.info("stopped", extra={"address": address})
+
+
+def _started(address: str, public: str, started: Callable[[str, str], None]) -> None:
+    _log.info("serving", extra={"address": address, "server_key": public})
+    started(address, public)
+
+
+def _tune() -> None:
+    """Prepare the interpreter for thousands of tables, whose objects live long and in no cycles."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    sys.setswitchinterval(_SWITCH)
 
 
 def _run(server: uvicorn.Server, door: socket.socket) -> None:
@@ -82,7 +106,7 @@ def _listening(host: str, port: int) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=2048)
     except OSError as error:
-        why = (error.strerror or "no such address").lower()
+        why = (error.strerror or "no such address").lower().partition(" (while")[0]
         raise FairdealError(f"cannot listen at {host}, port {port}: {why}") from None
 
 
@@ -105,6 +129,7 @@ def _config(hall: Hall, options: Options) -> uvicorn.Config:
         application(hall),
         log_config=None,
         access_log=False,
+        ws=Wire,
         ws_max_size=options.max_frame,
         ws_per_message_deflate=False,
         server_header=False,

@@ -17,6 +17,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+import msgspec
 from sqlalchemy import (
     BindParameter,
     Connection,
@@ -27,6 +28,7 @@ from sqlalchemy import (
     insert,
     or_,
     select,
+    text,
     update,
 )
 
@@ -434,9 +436,38 @@ _NEW_HANDS: Final = insert(hand)
 _NEW_SECRETS: Final = insert(secret).values(
     hand_id=_HAND_ID, key_id=bindparam("key_id"), sealed=bindparam("sealed")
 )
-_NEW_ENTRIES: Final = insert(entry).values(
-    hand_id=_HAND_ID, seq=bindparam("seq"), data=bindparam("data")
-)
+# Entries go in by one statement, however many they are: after each row the writing thread would
+# have to wait for the interpreter, which the thread that plays is loath to give away. `rows` is
+# JSON, a row its hand's name, `seq`, and where in `data` the entry begins (from 1) and how long.
+_NEW_ENTRIES: Final = {
+    "sqlite": text("""
+        INSERT INTO fairdeal_entry (hand_id, seq, data)
+        SELECT
+            (SELECT id FROM fairdeal_hand
+                WHERE table_id = json_extract(row.value, '$[0]')
+                AND game = json_extract(row.value, '$[1]')
+                AND hand = json_extract(row.value, '$[2]')
+                AND attempt = json_extract(row.value, '$[3]')),
+            json_extract(row.value, '$[4]'),
+            substr(:data, json_extract(row.value, '$[5]'), json_extract(row.value, '$[6]'))
+        FROM json_each(:rows) AS row ORDER BY row.key
+    """),
+    "postgresql": text("""
+        INSERT INTO fairdeal_entry (hand_id, seq, data)
+        SELECT
+            (SELECT id FROM fairdeal_hand
+                WHERE table_id = row.value->>0 AND game = row.value->>1
+                AND hand = CAST(row.value->>2 AS integer)
+                AND attempt = CAST(row.value->>3 AS integer)),
+            CAST(row.value->>4 AS integer),
+            substr(
+                CAST(:data AS bytea),
+                CAST(row.value->>5 AS integer), CAST(row.value->>6 AS integer)
+            )
+        FROM json_array_elements(CAST(:rows AS json)) WITH ORDINALITY AS row(value, key)
+        ORDER BY row.key
+    """),
+}
 _FORMER_SECRETS: Final = delete(secret).where(
     secret.c.hand_id.in_(select(hand.c.id).where(hand.c.table_id == bindparam("of_table")))
 )
@@ -496,11 +527,6 @@ def _insert(connection: Connection, writes: Sequence[Write], sealed: Sequence[Bo
     boxes = [
         {**_of(one.name), **box._asdict()} for one, box in zip(writes, sealed) if box is not None
     ]
-    rows = [
-        {**_of(one.name), "seq": seq, "data": data}
-        for one in writes
-        for seq, data in enumerate(one.entries, _first(one))
-    ]
     named = [dict(zip((column.name for column in _NAME), name)) for name in begun]
     tables = [{"of_table": one.table} for one in begun]
     for statement, parameters in (
@@ -508,7 +534,19 @@ def _insert(connection: Connection, writes: Sequence[Write], sealed: Sequence[Bo
         (_PLAYING, tables),
         (_NEW_HANDS, named),
         (_NEW_SECRETS, boxes),
-        (_NEW_ENTRIES, rows),
     ):
         if parameters:
             connection.execute(statement, parameters)
+    connection.execute(_NEW_ENTRIES[connection.dialect.name], _packed(writes))
+
+
+def _packed(writes: Sequence[Write]) -> dict[str, str | bytes]:
+    """The parameters of `_NEW_ENTRIES`."""
+    rows: list[tuple[Any, ...]] = []
+    at = 1
+    for one in writes:
+        for seq, data in enumerate(one.entries, _first(one)):
+            rows.append((*one.name, seq, at, len(data)))
+            at += len(data)
+    data = b"".join(data for one in writes for data in one.entries)
+    return {"rows": msgspec.json.encode(rows).decode(), "data": data}

@@ -19,6 +19,8 @@ _log = logging.getLogger("fairdeal.server")
 _FIRST_WAIT: Final = 0.05
 _LONGEST_WAIT: Final = 1.0
 _BATCH: Final = 512
+#: seconds between two transactions, in which many tables' entries come together
+_GATHER: Final = 0.004
 
 Results = Sequence[Exception | None]
 _Waiting = tuple[Write, "asyncio.Future[None]"]
@@ -56,15 +58,17 @@ class Writer:
 
     async def run(self) -> None:
         """Write what comes, until this is cancelled."""
-        loop, wait = asyncio.get_running_loop(), _FIRST_WAIT
+        loop, wait, ended = asyncio.get_running_loop(), _FIRST_WAIT, 0.0
         while True:
             if not self._waiting:
                 self._work.clear()
                 await self._work.wait()
+            await asyncio.sleep(ended + _GATHER - loop.time())
             batch = self._waiting[:_BATCH]
             began = loop.time()
             results = await loop.run_in_executor(self._thread, self._attempt, batch)
-            self._metrics.written.observe(loop.time() - began)
+            ended = loop.time()
+            self._metrics.written.observe(ended - began)
             del self._waiting[: len(batch)]
             again = list(_answer(batch, results))
             self._waiting[:0] = again
