@@ -27,7 +27,7 @@ from fairdeal.server.hall import Hall
 from fairdeal.server.options import Options
 from fairdeal.server.store import Store
 from fairdeal.server.vault import Vault
-from fairdeal.server.wire import Wire
+from fairdeal.server.wire import protocol
 from fairdeal.signing import SigningKey
 
 #: a preset of short hands; a game of it ends after the first or second
@@ -202,7 +202,7 @@ async def served(
     """A server on a free port of loopback."""
     hall = hall_of(folder, options, *keys)
     config = uvicorn.Config(
-        application(hall), port=0, log_config=None, ws=Wire, ws_max_size=options.max_frame,
+        application(hall), port=0, log_config=None, ws=protocol(), ws_max_size=options.max_frame,
         ws_per_message_deflate=False, timeout_graceful_shutdown=2,
     )  # fmt: skip
     server = uvicorn.Server(config)

@@ -40,7 +40,7 @@ from fairdeal.server.store import (
     StoreError,
     StoreUnavailable,
 )
-from fairdeal.server.wire import text_frames
+from fairdeal.server.wire import protocol, text_frames
 from fairdeal.signing import SigningKey
 
 
@@ -286,6 +286,23 @@ def test_a_table_that_makes_no_sense(tmp_path: Path, body: bytes, text: str) -> 
             answer = await server.post("/v1/tables", body)
             assert (answer.status, answer.code) == (400, "malformed")
             assert text in answer.json["error"]["text"]
+
+    run(test())
+
+
+def test_another_uvicorn_has_another_websocket(tmp_path: Path, monkeypatch: Any) -> None:
+    """Where ours cannot be built the frames go through ASGI, and the game is the same."""
+    name = "uvicorn.protocols.websockets.websockets_sansio_impl"
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, name, None)
+        assert protocol() == "auto"
+    monkeypatch.setattr("inside.protocol", lambda: "auto")
+
+    async def test() -> None:
+        async with served(tmp_path) as server:
+            table = await server.table(bots=3)
+            await server.person().play(table)
+            assert (await game_of(server, table)).status == "valid"
 
     run(test())
 

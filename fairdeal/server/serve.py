@@ -23,7 +23,7 @@ from fairdeal.server.hall import Hall
 from fairdeal.server.options import Options
 from fairdeal.server.store import Store
 from fairdeal.server.vault import Vault
-from fairdeal.server.wire import Wire
+from fairdeal.server.wire import protocol
 from fairdeal.signing import SigningKey
 
 _log = logging.getLogger("fairdeal.server")
@@ -129,7 +129,7 @@ def _config(hall: Hall, options: Options) -> uvicorn.Config:
         application(hall),
         log_config=None,
         access_log=False,
-        ws=Wire,
+        ws=protocol(),
         ws_max_size=options.max_frame,
         ws_per_message_deflate=False,
         server_header=False,

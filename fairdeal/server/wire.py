@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 
 Put = Callable[[bytes], int]
@@ -15,25 +14,35 @@ _TEXT: Final = 0x81
 _FEW, _MANY = 126, 127
 
 
-class Wire(WebSocketsSansIOProtocol):
-    """Uvicorn's, with a way past ASGI, on which every frame is made anew for every connection."""
+def protocol() -> type | Literal["auto"]:
+    """Uvicorn's WebSocket with a way past ASGI, on which each frame is made anew for each line.
 
-    def handle_connect(self, event: Request) -> None:
-        """Begin, and tell the application of the way."""
-        super().handle_connect(event)
-        if self.response.status_code == 101:
-            self.scope["extensions"][_EXTENSION] = {"put": self.put}
+    Another version of uvicorn may have none to build on: then its own choice, and the slower way.
+    """
+    try:
+        from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+    except ImportError:
+        return "auto"
 
-    def put(self, frames: bytes) -> int:
-        """Send frames, without waiting; how many bytes wait for the other side to read."""
-        if not (self.close_sent or self.transport.is_closing()):
-            self.transport.write(frames)
-        return self.transport.get_write_buffer_size()
+    class Wire(WebSocketsSansIOProtocol):
+        def handle_connect(self, event: Request) -> None:
+            """Begin, and tell the application of the way."""
+            super().handle_connect(event)
+            if self.response.status_code == 101:
+                self.scope["extensions"][_EXTENSION] = {"put": self.put}
+
+        def put(self, frames: bytes) -> int:
+            """Send frames, without waiting; how many bytes wait for the other side to read."""
+            if not (self.close_sent or self.transport.is_closing()):
+                self.transport.write(frames)
+            return self.transport.get_write_buffer_size()
+
+    return Wire
 
 
 def put_of(scope: Any) -> Put | None:
     """The way past ASGI, where there is one."""
-    found: Put | None = scope["extensions"].get(_EXTENSION, {}).get("put")
+    found: Put | None = scope.get("extensions", {}).get(_EXTENSION, {}).get("put")
     return found
 
 
