@@ -993,8 +993,8 @@ def test_a_store_that_fails_for_a_fault_of_its_own_is_told(
 def test_a_table_that_is_over_lets_nobody_in(tmp_path: Path) -> None:
     async def test() -> None:
         async with served(tmp_path) as server:
-            table = await server.hall.find(await server.table(bots=4))
-            await until_over(server, table.name)
+            table = await server.hall.find(await server.table(bots=3))
+            await server.person().play(table.name)
             with pytest.raises(RefusedError) as refusal:
                 await table.attach(Line(None, 100))
             assert refusal.value.code == "over"
