@@ -52,7 +52,7 @@ def test_a_broken_model_is_noticed(tmp_path: Path) -> None:
 
 
 def test_a_mutant_that_passes_is_noticed(tmp_path: Path) -> None:
-    done = run(changed(tmp_path, "named || REPEAT_BLAMED", "named"), "repeated")
+    done = run(changed(tmp_path, "BEFORE(view[me]), 1)", "view[me], 1)"), "prefix")
     assert done.returncode == 1 and done.stdout.startswith("NOT"), done.stdout + done.stderr
 
 

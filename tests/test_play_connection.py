@@ -20,7 +20,14 @@ from live_server import Site, kill
 from fairdeal.games.policies import POLICIES
 from fairdeal.games.presets import S0
 from fairdeal.play import game
-from fairdeal.play.address import AddressError, UnreachableError, open_table, read_address
+from fairdeal.play.address import (
+    Address,
+    AddressError,
+    UnreachableError,
+    find_table,
+    open_table,
+    read_address,
+)
 from fairdeal.play.connection import Pace, Session
 from fairdeal.play.keyboard import Lines
 from fairdeal.play.player import HandName, Notice, Send
@@ -204,6 +211,11 @@ def test_moved_nowhere(tmp_path) -> None:
 
     with pytest.raises(AddressError):
         judged(tmp_path, nowhere)
+
+
+def test_nobody_listens() -> None:
+    with pytest.raises(UnreachableError, match=r"cannot connect to http://127.0.0.1:9/v1"):
+        find_table(Address("http://127.0.0.1:9", ID))
 
 
 @pytest.mark.parametrize(

@@ -609,6 +609,8 @@ def test_a_table_of_a_key_that_is_not_here_hides_no_other(tmp_path: Path, caplog
                 await asyncio.sleep(0.01)
             lost = await server.post(f"/v1/tables/{table}/challenge")
             assert (lost.status, lost.code) == (503, "unavailable")
+            async with server.line(table) as line:
+                assert json.loads(await line.recv())["error"]["code"] == "unavailable"
             assert (await server.get(f"/v1/tables/{table}")).json["server_key"] == old.public.hex()
             assert (await server.post(f"/v1/tables/{other}/challenge")).status == 200
         async with served(tmp_path, OPTIONS, new, old) as server:  # rotated: both are here

@@ -254,10 +254,9 @@ class LiveTable:
         first = dealer.log.entries
         await self._store(Begin(self._hand_name(), dealer.secret, [one.encoded() for one in first]))
         self._broadcast(first, None)
-        while self._leaving:
-            seat = self._leaving.pop()
-            if SEATS[seat] in dealer.hand.persons and not dealer.hand.ended:
-                await self._replace(seat, "left")
+        leaving, self._leaving = self._leaving, set()
+        for seat in leaving & {SEATS.index(by) for by in dealer.hand.persons}:
+            await self._replace(seat, "left")
 
     async def _publish(self, entries: Sequence[Entry], at: int | None = None) -> None:
         """Store the entries, then let everybody have them."""
