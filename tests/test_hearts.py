@@ -1,4 +1,4 @@
-"""Hearts by ../shared/rules/hearts.md: cases worked out by hand, and an oracle that knows no classes.
+"""Hearts by its rule pages: cases worked out by hand, and an oracle that knows no classes.
 
 The oracle answers from the list of plays alone, counting everything again each time.
 """
